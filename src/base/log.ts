@@ -1,0 +1,161 @@
+// Logging: one record a line, to stderr or a file, never to stdout (there it would be protocol noise).
+
+import type { DestinationStream, Logger as PinoLogger } from 'pino';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+type RecordLevel = Exclude<LogLevel, 'silent'>;
+export type LogFacts = Readonly<Record<string, unknown>>;
+
+export interface Log {
+  trace(message: string, facts?: LogFacts): void;
+  debug(message: string, facts?: LogFacts): void;
+  info(message: string, facts?: LogFacts): void;
+  warn(message: string, facts?: LogFacts): void;
+  error(message: string, facts?: LogFacts): void;
+  /** The same log with `facts` on every record. */
+  child(facts: LogFacts): Log;
+  /** Resolves when every record so far has been handed to the operating system. Call it before the process exits. */
+  flush(): Promise<void>;
+}
+
+export interface LogOptions {
+  readonly name: string;
+  readonly level?: LogLevel;
+  /** A file to append to (created 0600); stderr when absent. */
+  readonly file?: string;
+  readonly format?: 'json' | 'text';
+}
+
+/** Records kept while pino loads; it is loaded by the first record, so that a quiet start pays nothing for it. */
+const MAX_EARLY_RECORDS = 1000;
+
+export function openLog(options: LogOptions): Log {
+  return new LazyLog(new Sink(options), {});
+}
+
+class LazyLog implements Log {
+  readonly #sink: Sink;
+  readonly #facts: LogFacts;
+
+  constructor(sink: Sink, facts: LogFacts) {
+    this.#sink = sink;
+    this.#facts = facts;
+  }
+
+  trace(message: string, facts?: LogFacts): void {
+    this.#write('trace', message, facts);
+  }
+  debug(message: string, facts?: LogFacts): void {
+    this.#write('debug', message, facts);
+  }
+  info(message: string, facts?: LogFacts): void {
+    this.#write('info', message, facts);
+  }
+  warn(message: string, facts?: LogFacts): void {
+    this.#write('warn', message, facts);
+  }
+  error(message: string, facts?: LogFacts): void {
+    this.#write('error', message, facts);
+  }
+  child(facts: LogFacts): Log {
+    return new LazyLog(this.#sink, { ...this.#facts, ...facts });
+  }
+  flush(): Promise<void> {
+    return this.#sink.flush();
+  }
+
+  #write(level: RecordLevel, message: string, facts: LogFacts | undefined): void {
+    if (this.#sink.enabled(level)) this.#sink.write(level, message, { ...this.#facts, ...facts });
+  }
+}
+
+/** Owns the pino logger and what arrives before it is there. */
+class Sink {
+  readonly #options: LogOptions;
+  readonly #threshold: number;
+  #pino: PinoLogger | undefined;
+  #loading: Promise<void> | undefined;
+  #early: (() => void)[] = [];
+  #overflow = 0;
+
+  constructor(options: LogOptions) {
+    this.#options = options;
+    this.#threshold = LOG_LEVELS.indexOf(options.level ?? 'info');
+  }
+
+  enabled(level: RecordLevel): boolean {
+    return LOG_LEVELS.indexOf(level) >= this.#threshold;
+  }
+
+  write(level: RecordLevel, message: string, facts: LogFacts): void {
+    if (this.#pino !== undefined) {
+      this.#pino[level](facts, message);
+      return;
+    }
+    if (this.#early.length < MAX_EARLY_RECORDS) {
+      const time = Date.now();
+      this.#early.push(() => this.#pino?.[level]({ ...facts, time }, message));
+    } else this.#overflow += 1;
+    this.#loading ??= this.#load();
+  }
+
+  async flush(): Promise<void> {
+    await this.#loading;
+  }
+
+  async #load(): Promise<void> {
+    const { pino, destination } = await import('pino');
+    const out = destination({
+      ...(this.#options.file === undefined
+        ? { dest: 2 }
+        : { dest: this.#options.file, mode: 0o600, mkdir: true }),
+      sync: true, // a record is written when the call returns: nothing is lost by an exit that follows
+    });
+    // A log that cannot be written (disk full, closed stderr) must not take the service down with it.
+    out.on('error', () => {});
+    this.#pino = pino(
+      {
+        name: this.#options.name,
+        level: this.#options.level ?? 'info',
+        timestamp: false, // set per record below, so that early records keep the time they were made
+        mixin: (facts: object) => ('time' in facts ? {} : { time: Date.now() }),
+      },
+      this.#options.format === 'text' ? asText(out) : out,
+    );
+    for (const write of this.#early) write();
+    if (this.#overflow > 0)
+      this.#pino.warn({ records: this.#overflow }, 'log records lost before the log was open');
+    this.#early = [];
+  }
+}
+
+/** `2026-11-15T10:00:00.000Z INFO name: message key=value …` */
+function asText(out: DestinationStream): DestinationStream {
+  return {
+    write(line: string) {
+      const {
+        level,
+        time,
+        name,
+        msg,
+        pid: _pid,
+        hostname: _host,
+        ...facts
+      } = JSON.parse(line) as Record<string, unknown>;
+      const when = new Date(Number(time)).toISOString();
+      const label = (LOG_LEVELS[Number(level) / 10 - 1] ?? 'info').toUpperCase();
+      const pairs = Object.entries(facts).map(([key, value]) => ` ${key}=${bare(value)}`);
+      out.write(`${when} ${label} ${String(name)}: ${oneLine(String(msg))}${pairs.join('')}\n`);
+    },
+  };
+}
+
+/** Quoted unless plainly a word: a value with spaces or line breaks must not look like another record. */
+function bare(value: unknown): string {
+  return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/[\r\n]+/g, ' ⏎ ');
+}

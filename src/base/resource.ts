@@ -1,0 +1,47 @@
+// Everything that lives has a signal, an idempotent close and asyncDispose.
+
+import { LocalError } from './errors.js';
+
+export class ClosedError extends LocalError {
+  override readonly name = 'ClosedError';
+
+  constructor(what = 'resource') {
+    super('closed', `${what} is closed`);
+  }
+}
+
+export abstract class Resource implements AsyncDisposable {
+  readonly #ended = new AbortController();
+  #closing: Promise<void> | undefined;
+
+  /** Aborts once, when the resource is gone. Hand it to timers, listeners and children. */
+  get signal(): AbortSignal {
+    return this.#ended.signal;
+  }
+
+  /** True from the first call of `close`, while teardown may still be under way. */
+  get closing(): boolean {
+    return this.#closing !== undefined;
+  }
+
+  /** Idempotent: every caller awaits the same teardown. The signal aborts even when teardown fails. */
+  close(reason: Error = new ClosedError()): Promise<void> {
+    this.#closing ??= this.#teardown(reason);
+    return this.#closing;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  /** Runs once. Release what is held; `reason` is what waiting callers should be told. */
+  protected abstract release(reason: Error): Promise<void>;
+
+  async #teardown(reason: Error): Promise<void> {
+    try {
+      await this.release(reason);
+    } finally {
+      this.#ended.abort(reason);
+    }
+  }
+}

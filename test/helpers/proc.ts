@@ -1,0 +1,62 @@
+// What the kernel says is running: the test kit does not take the word of the code under test for it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface Running {
+  readonly pid: number;
+  readonly ppid: number;
+  readonly state: string;
+  readonly command: string;
+}
+
+export function running(): Running[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => read(Number(name)))
+    .filter((found) => found !== undefined);
+}
+
+/** Processes below `ancestor`, zombies left out (they are dead, only not yet reaped). */
+export function descendants(ancestor: number): Running[] {
+  const all = running();
+  const found = new Set([ancestor]);
+  for (let grew = true; grew; ) {
+    const before = found.size;
+    for (const process of all) if (found.has(process.ppid)) found.add(process.pid);
+    grew = found.size > before;
+  }
+  found.delete(ancestor);
+  return all.filter((process) => found.has(process.pid) && process.state !== 'Z');
+}
+
+/** Processes born with `name=value…` in their environment, wherever they have been reparented to. */
+export function markedWith(name: string, value: string): Running[] {
+  return running().filter(
+    (process) =>
+      process.state !== 'Z' && environ(process.pid).some((entry) => entry.startsWith(`${name}=${value}`)),
+  );
+}
+
+export function isAlive(pid: number): boolean {
+  const found = read(pid);
+  return found !== undefined && found.state !== 'Z';
+}
+
+function environ(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return [];
+  }
+}
+
+function read(pid: number): Running | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+    const [state = '', ppid = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' ').trim();
+    return { pid, ppid: Number(ppid), state, command };
+  } catch {
+    return undefined; // ended while we looked
+  }
+}

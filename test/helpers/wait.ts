@@ -1,0 +1,18 @@
+// Waiting for a condition that announces itself only by being true.
+
+const POLL_MS = 5;
+
+/** Polls until `check` gives a value that is not undefined or false; fails loudly after `timeoutMs`. */
+export async function until<T>(
+  check: () => T | undefined | false | Promise<T | undefined | false>,
+  what: string,
+  timeoutMs = 5000,
+): Promise<T> {
+  const end = Date.now() + timeoutMs;
+  for (;;) {
+    const found = await check();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
