@@ -53,11 +53,16 @@ export function toWireError(thrown: unknown): WireError {
 
 /** Whatever was thrown, as an Error, so that `cause`, `stack` and `message` can be relied on. */
 export function toError(thrown: unknown): Error {
-  return thrown instanceof Error ? thrown : new Error(String(thrown));
+  if (thrown instanceof Error) return thrown;
+  try {
+    return new Error(String(thrown), { cause: thrown });
+  } catch {
+    return new Error('something was thrown that has no text', { cause: thrown }); // Object.create(null), a bad toString
+  }
 }
 
-/** The errno name (`ENOENT`, `EACCES`, …) of a system error, else undefined. */
+/** The errno name (`ENOENT`, `EACCES`, …) of a system error, else undefined: our own codes and Node's ERR_… are none. */
 export function errnoOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
-  return typeof thrown.code === 'string' ? thrown.code : undefined;
+  return typeof thrown.code === 'string' && /^E(?!RR_)[A-Z0-9_]+$/.test(thrown.code) ? thrown.code : undefined;
 }

@@ -45,6 +45,7 @@ export class Lane {
     if (this.#busy) await this.#turn(signal);
     this.#busy = true;
     try {
+      signal?.throwIfAborted(); // between the hand-over and now there was a moment to give up
       return await task();
     } finally {
       const next = this.#queue.shift();

@@ -1,6 +1,7 @@
 // Logging: one record a line, to stderr or a file, never to stdout (there it would be protocol noise).
 
 import type { DestinationStream, Logger as PinoLogger } from 'pino';
+import { toError } from './errors.js';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -28,7 +29,12 @@ export interface LogOptions {
 }
 
 /** Records kept while pino loads; it is loaded by the first record, so that a quiet start pays nothing for it. */
-const MAX_EARLY_RECORDS = 1000;
+export const MAX_EARLY_RECORDS = 1000;
+/** What is held for a destination that refuses writes (disk full); past it records are dropped, the service goes on. */
+export const MAX_UNWRITTEN_BYTES = 1 << 20;
+
+/** Keys that pino and the text form give a meaning: a fact of that name gets a `_` behind it. */
+const RESERVED = new Set(['level', 'time', 'name', 'msg', 'pid', 'hostname']);
 
 export function openLog(options: LogOptions): Log {
   return new LazyLog(new Sink(options), {});
@@ -66,7 +72,7 @@ class LazyLog implements Log {
   }
 
   #write(level: RecordLevel, message: string, facts: LogFacts | undefined): void {
-    if (this.#sink.enabled(level)) this.#sink.write(level, message, { ...this.#facts, ...facts });
+    if (this.#sink.enabled(level)) this.#sink.write(level, message, readable({ ...this.#facts, ...facts }));
   }
 }
 
@@ -97,7 +103,8 @@ class Sink {
       const time = Date.now();
       this.#early.push(() => this.#pino?.[level]({ ...facts, time }, message));
     } else this.#overflow += 1;
-    this.#loading ??= this.#load();
+    // Without pino there is no log, but there is a service.
+    this.#loading ??= this.#load().catch(() => {});
   }
 
   async flush(): Promise<void> {
@@ -106,12 +113,17 @@ class Sink {
 
   async #load(): Promise<void> {
     const { pino, destination } = await import('pino');
-    const out = destination({
-      ...(this.#options.file === undefined
-        ? { dest: 2 }
-        : { dest: this.#options.file, mode: 0o600, mkdir: true }),
-      sync: true, // a record is written when the call returns: nothing is lost by an exit that follows
-    });
+    // sync: a record is written when the call returns, so nothing is lost by an exit that follows.
+    const common = { sync: true, maxLength: MAX_UNWRITTEN_BYTES };
+    let refused: Error | undefined;
+    let out = destination({ dest: 2, ...common });
+    if (this.#options.file !== undefined) {
+      try {
+        out = destination({ dest: this.#options.file, mode: 0o600, mkdir: true, ...common });
+      } catch (thrown) {
+        refused = toError(thrown); // a log file that cannot be opened leaves us stderr, and a service
+      }
+    }
     // A log that cannot be written (disk full, closed stderr) must not take the service down with it.
     out.on('error', () => {});
     this.#pino = pino(
@@ -123,6 +135,8 @@ class Sink {
       },
       this.#options.format === 'text' ? asText(out) : out,
     );
+    if (refused !== undefined)
+      this.#pino.error({ file: this.#options.file, ...readable({ err: refused }) }, 'log file not usable');
     for (const write of this.#early) write();
     if (this.#overflow > 0)
       this.#pino.warn({ records: this.#overflow }, 'log records lost before the log was open');
@@ -145,17 +159,45 @@ function asText(out: DestinationStream): DestinationStream {
       } = JSON.parse(line) as Record<string, unknown>;
       const when = new Date(Number(time)).toISOString();
       const label = (LOG_LEVELS[Number(level) / 10 - 1] ?? 'info').toUpperCase();
-      const pairs = Object.entries(facts).map(([key, value]) => ` ${key}=${bare(value)}`);
-      out.write(`${when} ${label} ${String(name)}: ${oneLine(String(msg))}${pairs.join('')}\n`);
+      const pairs = Object.entries(facts).map(([key, value]) => ` ${bare(key)}=${bare(value)}`);
+      out.write(`${when} ${label} ${bare(name)}: ${visible(String(msg))}${pairs.join('')}\n`);
     },
+  };
+}
+
+/** Facts as pino can write them: an Error keeps its words (as JSON it would be `{}`), no fact poses as the record's own. */
+function readable(facts: LogFacts): LogFacts {
+  return Object.fromEntries(
+    Object.entries(facts).map(([key, value]) => [
+      RESERVED.has(key) ? `${key}_` : key,
+      value instanceof Error ? describe(value) : value,
+    ]),
+  );
+}
+
+function describe(error: Error): LogFacts {
+  const { code, facts } = error as { code?: unknown; facts?: unknown };
+  return {
+    type: error.name,
+    message: error.message,
+    ...(code !== undefined && { code }),
+    ...(facts !== undefined && { facts }),
+    stack: error.stack,
+    ...(error.cause !== undefined && { cause: toError(error.cause).message }),
   };
 }
 
 /** Quoted unless plainly a word: a value with spaces or line breaks must not look like another record. */
 function bare(value: unknown): string {
-  return typeof value === 'string' && /^[\w./:@+-]+$/.test(value) ? value : JSON.stringify(value);
+  if (typeof value === 'string' && /^[\w./:@+-]+$/.test(value)) return value;
+  return visible(JSON.stringify(value));
 }
 
-function oneLine(text: string): string {
-  return text.replaceAll(/[\r\n]+/g, ' ⏎ ');
+/** No line break, terminal command or change of writing direction gets through to whoever reads the log. */
+function visible(text: string): string {
+  return text
+    .replaceAll(/[\r\n]+/g, ' ⏎ ')
+    .replaceAll(UNPRINTABLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
+
+const UNPRINTABLE = /[\p{Cc}\p{Zl}\p{Zp}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;

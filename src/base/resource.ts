@@ -26,7 +26,14 @@ export abstract class Resource implements AsyncDisposable {
 
   /** Idempotent: every caller awaits the same teardown. The signal aborts even when teardown fails. */
   close(reason: Error = new ClosedError()): Promise<void> {
-    this.#closing ??= this.#teardown(reason);
+    if (this.#closing === undefined) {
+      let begin = (): void => {};
+      // Known to be closing before `release` runs: what it calls may well call `close` again.
+      this.#closing = new Promise((resolve) => {
+        begin = () => resolve(this.#teardown(reason));
+      });
+      begin();
+    }
     return this.#closing;
   }
 

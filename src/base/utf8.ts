@@ -26,7 +26,8 @@ export function cutAtCharacter(bytes: Uint8Array, max: number): Uint8Array {
 /** `text` cut to at most `maxBytes` bytes of UTF-8, whole characters only. */
 export function truncateUtf8(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text; // no UTF-16 unit takes more than three bytes
-  const bytes = Buffer.from(text, 'utf8');
+  // Every unit takes a byte at least: what lies past `maxBytes` units cannot fit, and need not be encoded.
+  const bytes = Buffer.from(text.slice(0, maxBytes + 1), 'utf8');
   if (bytes.length <= maxBytes) return text;
   return Buffer.from(cutAtCharacter(bytes, maxBytes)).toString('utf8');
 }

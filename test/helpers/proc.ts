@@ -18,15 +18,10 @@ export function running(): Running[] {
 
 /** Processes below `ancestor`, zombies left out (they are dead, only not yet reaped). */
 export function descendants(ancestor: number): Running[] {
-  const all = running();
-  const found = new Set([ancestor]);
-  for (let grew = true; grew; ) {
-    const before = found.size;
-    for (const process of all) if (found.has(process.ppid)) found.add(process.pid);
-    grew = found.size > before;
-  }
-  found.delete(ancestor);
-  return all.filter((process) => found.has(process.pid) && process.state !== 'Z');
+  return childrenOf(ancestor).flatMap((pid) => {
+    const child = read(pid);
+    return child === undefined || child.state === 'Z' ? descendants(pid) : [child, ...descendants(pid)];
+  });
 }
 
 /** Processes born with `name=value…` in their environment, wherever they have been reparented to. */
@@ -40,6 +35,17 @@ export function markedWith(name: string, value: string): Running[] {
 export function isAlive(pid: number): boolean {
   const found = read(pid);
   return found !== undefined && found.state !== 'Z';
+}
+
+/** Every thread may have children of its own. The kernel lists them, which spares a walk over all of /proc. */
+function childrenOf(pid: number): number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return []; // ended while we looked
+  }
 }
 
 function environ(pid: number): string[] {

@@ -1,0 +1,27 @@
+// "Did you mean …": the known word nearest to one that is not known.
+
+/** How many edits apart two words may be and still be taken for a slip. */
+const MAX_EDITS = 3;
+
+export function nearest(word: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .sort((a, b) => a.edits - b.edits);
+  const best = ranked[0];
+  return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.ceil(word.length / 2)) ? best.candidate : undefined;
+}
+
+/** Levenshtein's distance, one row at a time. Words are capped: nobody mistypes a flag of a thousand letters. */
+function editDistance(left: string, right: string): number {
+  const [a, b] = [left.slice(0, 64), right.slice(0, 64)];
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

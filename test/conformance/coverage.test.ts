@@ -1,0 +1,25 @@
+// Every clause is cited by a test: a specification cannot be met by forgetting a sentence of it.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Clause } from './clauses/clause.js';
+import { clauses } from './kit/verifies.js';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const cited = new Set(
+  readdirSync(here, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.test.ts'))
+    .flatMap((name) => [...readFileSync(join(here, name), 'utf8').matchAll(/^\s*verifies\('([^']+)'/gm)])
+    .map(([, id]) => id),
+);
+
+test('every clause is cited by at least one test', () => {
+  expect(Object.keys(clauses).filter((id) => !cited.has(id))).toEqual([]);
+});
+
+test('every clause says what must hold and where that is written', () => {
+  const silent = Object.entries<Clause>(clauses).filter(([, clause]) => clause.text === '' || !/^[a-z0-9-]+ ".+"/.test(clause.source));
+  expect(silent).toEqual([]);
+});

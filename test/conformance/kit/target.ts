@@ -1,0 +1,43 @@
+// Which server is under test: ours as built, or any other by its command line.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bin } from '../../helpers/program.js';
+
+/** Set by `npm run conformance -- rexd --target "…"`: the command as a JSON array of words. */
+export const TARGET_VARIABLE = 'HAWSER_CONFORMANCE_TARGET';
+
+/** What a server is told of its surroundings: two roots it may use, a folder it may not, and a config that says so. */
+export interface Grounds extends Disposable {
+  readonly root: string;
+  readonly otherRoot: string;
+  readonly outside: string;
+  readonly config: string;
+}
+
+export function makeGrounds(limits: Readonly<Record<string, number>> = {}): Grounds {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-conformance-')));
+  const [root, otherRoot, outside, config] = [join(base, 'app'), join(base, 'lib'), join(base, 'outside'), join(base, 'config.toml')];
+  for (const folder of [join(root, 'sub'), otherRoot, outside]) mkdirSync(folder, { recursive: true });
+  const lines = [
+    '[server]',
+    'stdio = true',
+    'log_level = "info"',
+    '[limits]',
+    ...Object.entries(limits).map(([name, value]) => `${name} = ${value}`),
+    '[security]',
+    'allow_shell = true',
+    ...[root, otherRoot].flatMap((path) => ['[[security.allowed_roots]]', `path = ${JSON.stringify(path)}`]),
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n`);
+  return { root, otherRoot, outside, config, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
+}
+
+/** The command of the server under test; `{config}` and `{root}` in a foreign command stand for the grounds. */
+export function rexdCommand(grounds: Grounds): [string, ...string[]] {
+  const foreign = process.env[TARGET_VARIABLE];
+  if (foreign === undefined) return [process.execPath, bin('rexd'), '--stdio', '--config', grounds.config];
+  const words = JSON.parse(foreign) as [string, ...string[]];
+  return words.map((word) => word.replaceAll('{config}', grounds.config).replaceAll('{root}', grounds.root)) as [string, ...string[]];
+}

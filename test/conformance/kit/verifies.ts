@@ -1,0 +1,18 @@
+// Tests cite clauses: a typo fails to compile, a clause nobody cites fails coverage.test.ts, a known gap must fail.
+
+import { test } from 'vitest';
+import type { Clause, Transport } from '../clauses/clause.js';
+import { rexd } from '../clauses/rexd.js';
+
+export const clauses = { ...rexd };
+export type ClauseId = keyof typeof clauses;
+
+const TRANSPORTS: readonly Transport[] = ['stdio'];
+
+export function verifies(id: ClauseId, body: (transport: Transport) => Promise<void>): void {
+  const clause: Clause = clauses[id];
+  for (const transport of clause.transports ?? TRANSPORTS) {
+    const register = clause.knownFailure === undefined ? test : test.fails;
+    register(`${id} [${transport}] ${clause.text}`, () => body(transport));
+  }
+}
