@@ -1,0 +1,78 @@
+// From samples to figures: values in the unit of the case, ratios to the limit, and whether the targets are met.
+
+import type { Sample, SamplesByContender } from './measure.js';
+import { noiseOf, pairedRatio, type Ratio, summarize } from './stats.js';
+import type { Case, CaseResult, Contender, RatioPair, Role, Row, Target, Verdict } from './types.js';
+
+/** Past this spread of the wall-time ratio the CPU-time ratio decides, if it is the steadier of the two. */
+export const NOISY = 0.2;
+
+type CaseFacts = Pick<Case, 'name' | 'measure' | 'unit' | 'scale' | 'targets'>;
+
+export function judgeCase(facts: CaseFacts, samples: SamplesByContender): CaseResult {
+  const takenBy = (role: Role) => [...samples].find(([contender]) => contender.role === role)?.[1];
+  const rows = [...samples].map(([contender, taken]) =>
+    rowOf(facts, contender, taken, { limit: takenBy('limit'), ours: takenBy('ours') }),
+  );
+  return {
+    name: facts.name,
+    measure: facts.measure,
+    unit: facts.unit,
+    rows,
+    verdicts: facts.targets.map((target) => judgeTarget(facts, target, rows)),
+  };
+}
+
+function rowOf(
+  facts: CaseFacts,
+  { name, role }: Contender,
+  taken: readonly Sample[],
+  others: { limit: readonly Sample[] | undefined; ours: readonly Sample[] | undefined },
+): Row {
+  const toLimit = role === 'limit' ? undefined : others.limit;
+  const fromOurs = role === 'peer' ? others.ours : undefined;
+  return {
+    name,
+    role,
+    opsPerSample: taken[0]?.ops ?? 0,
+    wall: summarize(taken.map((sample) => valueOf(facts, sample))),
+    cpuUs: summarize(taken.map(cpuUsPerOp)),
+    ...(toLimit !== undefined && { ratio: compare(facts, taken, toLimit) }),
+    ...(fromOurs !== undefined && { oursToThis: compare(facts, fromOurs, taken) }),
+  };
+}
+
+/** Which of the two ratios to believe: wall time unless it is noisy and CPU time is not. */
+export function chooseRatio(ratio: RatioPair): { by: 'wall' | 'cpu'; ratio: Ratio } {
+  const { wall, cpu } = ratio;
+  const useCpu = cpu !== undefined && noiseOf(wall) > NOISY && noiseOf(cpu) < noiseOf(wall);
+  return useCpu ? { by: 'cpu', ratio: cpu } : { by: 'wall', ratio: wall };
+}
+
+function judgeTarget(facts: CaseFacts, target: Target, rows: readonly Row[]): Verdict {
+  const ratio = rows.find((row) => row.name === target.contender)?.ratio;
+  if (ratio === undefined) throw new RangeError(`no ratio to judge ${target.contender} by`);
+  const chosen = chooseRatio(ratio);
+  const got = chosen.ratio.value;
+  const pass = facts.measure === 'rate' ? got >= target.bound : got <= target.bound;
+  return { contender: target.contender, bound: target.bound, got, by: chosen.by, pass };
+}
+
+/** `ours` as a multiple of `other`. */
+function compare(facts: CaseFacts, ours: readonly Sample[], other: readonly Sample[]): RatioPair {
+  const values = (taken: readonly Sample[]): number[] => taken.map((sample) => valueOf(facts, sample));
+  const wall = pairedRatio(values(ours), values(other));
+  if (wall === undefined) throw new RangeError('a contender took no time');
+  const [oursCpu, otherCpu] = [ours.map(cpuUsPerOp), other.map(cpuUsPerOp)];
+  // A rate's ratio turns over when costs are compared, so that 0.5 always means "half as good".
+  const cpu = facts.measure === 'rate' ? pairedRatio(otherCpu, oursCpu) : pairedRatio(oursCpu, otherCpu);
+  return cpu === undefined || cpu.value === 0 ? { wall } : { wall, cpu };
+}
+
+function valueOf(facts: CaseFacts, { ops, wallMs }: Sample): number {
+  return facts.measure === 'rate' ? (facts.scale * ops * 1000) / wallMs : (facts.scale * wallMs) / ops;
+}
+
+function cpuUsPerOp({ ops, cpuMs }: Sample): number {
+  return (cpuMs * 1000) / ops;
+}

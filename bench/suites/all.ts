@@ -1,0 +1,7 @@
+// Every suite, in the order in which a run of all of them goes.
+
+import type { Suite } from '../harness/types.js';
+import { coldStartSuite } from './cold-start.js';
+import { rexdSuite } from './rexd.js';
+
+export const SUITES: readonly Suite[] = [rexdSuite, coldStartSuite];

@@ -1,0 +1,24 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { childCpuMs, endedChildrenCpuMs, ownCpuMs, sumTicks } from '../../../bench/harness/cpu-time.js';
+
+const STAT = '42 (a ) b) S 1 42 42 0 -1 0 0 0 0 0 7 5 30 20 20 0 1 0 100 0 0';
+
+test('times are read past a name that holds blanks and brackets', () => {
+  expect(sumTicks(STAT, 11)).toBe(120);
+  expect(sumTicks(STAT, 13)).toBe(500);
+});
+
+test('what cannot be read counts as no time', () => {
+  expect(sumTicks('', 11)).toBe(0);
+  expect(sumTicks('42 (x) S', 11)).toBe(0);
+  expect(childCpuMs(2 ** 30)).toBe(0);
+});
+
+test('work of this process and of ended children adds to their times', () => {
+  const [own, children] = [ownCpuMs(), endedChildrenCpuMs()];
+  spawnSync(process.execPath, ['-e', 'for (const end = Date.now() + 150; Date.now() < end; );']);
+  expect(endedChildrenCpuMs() - children).toBeGreaterThan(20);
+  expect(ownCpuMs()).toBeGreaterThan(own);
+  expect(childCpuMs(process.pid)).toBeGreaterThan(0);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { chooseRatio, judgeCase, NOISY } from '../../../bench/harness/judge.js';
+import { contender, exampleResult, samplesOf } from './fixtures.js';
+
+const RATE = { name: 'c', measure: 'rate', unit: 'per second', scale: 1, targets: [] } as const;
+
+describe('judgeCase', () => {
+  const [rates, times] = exampleResult().cases;
+
+  test('a rate is work per second, and its ratio is below 1 when slower', () => {
+    expect(rates?.rows[0]?.wall.median).toBeCloseTo(100 / 0.011);
+    expect(rates?.rows[1]?.ratio?.wall.value).toBeCloseTo(0.5);
+    expect(rates?.rows[1]?.ratio?.cpu?.value).toBeCloseTo(0.5);
+  });
+
+  test('a time is ms per unit of work, and its ratio is above 1 when slower', () => {
+    expect(times?.rows[0]?.wall.median).toBeCloseTo(0.11);
+    expect(times?.rows[1]?.ratio?.wall.value).toBeCloseTo(2);
+    expect(times?.rows[1]?.ratio?.cpu?.value).toBeCloseTo(2);
+  });
+
+  test('CPU time is µs per unit of work', () => {
+    expect(rates?.rows[0]?.cpuUs.median).toBeCloseTo(55);
+  });
+
+  test('the limit has no ratio, and a peer is told how ours stands to it', () => {
+    expect(rates?.rows[0]?.ratio).toBeUndefined();
+    expect(rates?.rows[2]?.oursToThis?.wall.value).toBeCloseTo(2);
+    expect(times?.rows[2]?.oursToThis?.wall.value).toBeCloseTo(0.5);
+    expect(rates?.rows[1]?.oursToThis).toBeUndefined();
+  });
+
+  test('a rate must reach its target and a time must stay within it', () => {
+    expect(rates?.verdicts).toMatchObject([{ contender: 'ours', bound: 0.4, by: 'wall', pass: true }]);
+    expect(times?.verdicts).toMatchObject([{ contender: 'ours', bound: 1.6, by: 'wall', pass: false }]);
+  });
+
+  test('the scale turns operations into the unit', () => {
+    const samples = new Map([[contender('limit', 'limit'), samplesOf([1000])]]);
+    expect(judgeCase({ ...RATE, scale: 0.5 }, samples).rows[0]?.wall.median).toBe(50);
+  });
+
+  test('a target for somebody who does not take part is a mistake, not a pass', () => {
+    const samples = new Map([[contender('limit', 'limit'), samplesOf([10])]]);
+    const targets = [{ contender: 'nobody', bound: 1 }];
+    expect(() => judgeCase({ ...RATE, targets }, samples)).toThrow('nobody');
+  });
+
+  test('CPU time too short to be measured leaves the wall ratio alone', () => {
+    const samples = new Map([
+      [contender('limit', 'limit'), samplesOf([10], [0])],
+      [contender('ours', 'ours'), samplesOf([20], [0])],
+    ]);
+    expect(judgeCase(RATE, samples).rows[1]?.ratio).toEqual({ wall: { value: 0.5, q1: 0.5, q3: 0.5 } });
+  });
+});
+
+describe('chooseRatio', () => {
+  const steady = { value: 0.5, q1: 0.49, q3: 0.51 };
+  const noisy = { value: 0.6, q1: 0.6 - 0.4 * NOISY, q3: 0.6 + 0.8 * NOISY };
+
+  test('wall time decides while it is steady', () => {
+    expect(chooseRatio({ wall: steady, cpu: noisy })).toEqual({ by: 'wall', ratio: steady });
+  });
+
+  test('CPU time decides when wall time is noisy and CPU time is not', () => {
+    expect(chooseRatio({ wall: noisy, cpu: steady })).toEqual({ by: 'cpu', ratio: steady });
+  });
+
+  test('wall time decides when CPU time is no better or absent', () => {
+    expect(chooseRatio({ wall: noisy, cpu: noisy }).by).toBe('wall');
+    expect(chooseRatio({ wall: noisy }).by).toBe('wall');
+  });
+});
