@@ -1,5 +1,6 @@
 // A deadline is a signal whose reason is already the right error.
 
+import { newAbort } from './abort.js';
 import { LocalError } from './errors.js';
 
 export class TimeoutError extends LocalError {
@@ -25,7 +26,7 @@ export function deadline(
   ms: number,
   options: { reason?: () => Error; also?: readonly AbortSignal[] } = {},
 ): Deadline {
-  const controller = new AbortController();
+  const controller = newAbort();
   const also = options.also ?? [];
   const timer = setTimeout(
     () => controller.abort(options.reason === undefined ? new TimeoutError(ms) : options.reason()),

@@ -64,5 +64,7 @@ export function toError(thrown: unknown): Error {
 /** The errno name (`ENOENT`, `EACCES`, …) of a system error, else undefined: our own codes and Node's ERR_… are none. */
 export function errnoOf(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error) || !('code' in thrown)) return undefined;
-  return typeof thrown.code === 'string' && /^E(?!RR_)[A-Z0-9_]+$/.test(thrown.code) ? thrown.code : undefined;
+  return typeof thrown.code === 'string' && /^E(?!RR_)[A-Z0-9_]+$/.test(thrown.code)
+    ? thrown.code
+    : undefined;
 }

@@ -1,5 +1,6 @@
 // Everything that lives has a signal, an idempotent close and asyncDispose.
 
+import { newAbort } from './abort.js';
 import { LocalError } from './errors.js';
 
 export class ClosedError extends LocalError {
@@ -11,7 +12,7 @@ export class ClosedError extends LocalError {
 }
 
 export abstract class Resource implements AsyncDisposable {
-  readonly #ended = new AbortController();
+  readonly #ended = newAbort();
   #closing: Promise<void> | undefined;
 
   /** Aborts once, when the resource is gone. Hand it to timers, listeners and children. */
