@@ -39,14 +39,14 @@ function cellsOf(row: Row): string[] {
     `${formatFigure(row.wall.q1)} – ${formatFigure(row.wall.q3)}`,
     formatFigure(row.cpuUs.median),
     chosen === undefined ? '1.00×' : formatRatio(chosen.ratio),
-    chosen === undefined ? '' : `${chosen.ratio.q1.toFixed(2)} – ${chosen.ratio.q3.toFixed(2)}`,
+    chosen === undefined ? '' : `${formatTimes(chosen.ratio.q1)} – ${formatTimes(chosen.ratio.q3)}`,
     tags.filter((tag) => tag !== undefined).join(', '),
   ];
 }
 
 function formatVerdict({ contender, bound, got, by, pass }: Verdict, measure: 'rate' | 'time'): string {
   const sign = measure === 'rate' ? '≥' : '≤';
-  return `${pass ? 'PASS' : 'FAIL'}  ${contender}: ${got.toFixed(2)}× of the limit${by === 'cpu' ? ' (cpu time)' : ''}, target ${sign} ${bound}×`;
+  return `${pass ? 'PASS' : 'FAIL'}  ${contender}: ${formatTimes(got)}× of the limit${by === 'cpu' ? ' (cpu time)' : ''}, target ${sign} ${bound}×`;
 }
 
 /** Pads every column to its widest cell; text to the left, figures to the right. */
@@ -70,8 +70,13 @@ export function formatFigure(value: number): string {
   return String(Math.round(Number(value.toPrecision(3)))).replaceAll(/\B(?=(?:\d{3})+$)/g, ' ');
 }
 
-export function formatRatio(ratio: Ratio): string {
-  return `${ratio.value.toFixed(2)}×`;
+export function formatRatio(ratio: Pick<Ratio, 'value'>): string {
+  return `${formatTimes(ratio.value)}×`;
+}
+
+/** Two decimals, or two digits where that would say nothing: 0.52, 12.40, 0.0031. */
+function formatTimes(value: number): string {
+  return value === 0 || value >= 0.1 ? value.toFixed(2) : String(Number(value.toPrecision(2)));
 }
 
 function indent(lines: readonly string[]): string[] {

@@ -3,5 +3,6 @@
 import type { Suite } from '../harness/types.js';
 import { coldStartSuite } from './cold-start.js';
 import { rexdSuite } from './rexd.js';
+import { splitterSuite } from './splitter.js';
 
-export const SUITES: readonly Suite[] = [rexdSuite, coldStartSuite];
+export const SUITES: readonly Suite[] = [splitterSuite, rexdSuite, coldStartSuite];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { formatJson } from '../../../bench/harness/store.js';
-import { formatFigure, formatResult, layOut } from '../../../bench/harness/table.js';
+import { formatFigure, formatRatio, formatResult, layOut } from '../../../bench/harness/table.js';
 import { exampleResult } from './fixtures.js';
 
 test.each([
@@ -12,6 +12,15 @@ test.each([
   [1_234_567, '1 230 000'],
 ])('%d is printed as %s', (value, text) => {
   expect(formatFigure(value)).toBe(text);
+});
+
+test.each([
+  [0, '0.00×'],
+  [0.5234, '0.52×'],
+  [12.4, '12.40×'],
+  [0.003_14, '0.0031×'],
+])('a ratio of %d is printed as %s', (value, text) => {
+  expect(formatRatio({ value })).toBe(text);
 });
 
 test('columns line up: text to the left, figures to the right', () => {
