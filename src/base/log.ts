@@ -130,6 +130,7 @@ class Sink {
       {
         name: this.#options.name,
         level: this.#options.level ?? 'info',
+        serializers: { err: (value: unknown) => value }, // errors are described by `readable` below, under any key
         timestamp: false, // set per record below, so that early records keep the time they were made
         mixin: (facts: object) => ('time' in facts ? {} : { time: Date.now() }),
       },
