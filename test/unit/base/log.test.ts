@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { LOG_LEVELS, type Log, type LogOptions, MAX_EARLY_RECORDS, openLog } from '../../../src/base/log.js';
+import {
+  LOG_LEVELS,
+  type Log,
+  type LogOptions,
+  MAX_EARLY_RECORDS,
+  MAX_UNWRITTEN_BYTES,
+  openLog,
+} from '../../../src/base/log.js';
 
 let dir: string;
 let file: string;
@@ -308,7 +315,7 @@ describe('a process of its own', () => {
   test('goes on with a full disk, and does not hoard what it cannot write', async () => {
     const child = await runChild('diskFull', { file: '/dev/full' });
     expect(child.code).toBe(0);
-    expect((JSON.parse(child.stdout) as { grown: number }).grown).toBeLessThan(8 * 1024 * 1024); // of 20 MB said
+    expect((JSON.parse(child.stdout) as { grown: number }).grown).toBeLessThan(8 * MAX_UNWRITTEN_BYTES); // of 20 MB said
   });
 });
 
