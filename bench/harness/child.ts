@@ -8,6 +8,8 @@ import { Resource } from '../../src/base/resource.js';
 
 /** How much of stderr is kept to explain a failure. */
 export const STDERR_TAIL_CHARS = 4000;
+/** How long a child may take to go after the end of its input. */
+const GRACE_MS = 500;
 /** Set on many developer machines and in CI; each costs a Node child start-up time that is none of ours. */
 const UNMEASURED = /^(?:NODE_EXTRA_CA_CERTS|NODE_OPTIONS|NODE_V8_COVERAGE|npm_.*|TSX_.*|ESBK_.*)$/;
 
@@ -87,9 +89,14 @@ export class BenchChild extends Resource {
     return new ContenderError('contender_failed', `${this.label} ${what}; ${said}`);
   }
 
+  /** The end of its input is how a server on stdio is asked to go; whoever stays, and whatever it left, is killed. */
   protected override async release(): Promise<void> {
-    if (live.has(this.pid)) killGroup(this.pid);
+    this.stdin.end();
+    this.stdout.resume();
+    const hurry = setTimeout(() => killGroup(this.pid), GRACE_MS);
     await this.ended;
+    clearTimeout(hurry);
+    killGroup(this.pid);
   }
 }
 

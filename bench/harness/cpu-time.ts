@@ -17,6 +17,12 @@ export function childCpuMs(pid: number): number {
   return sumTicks(readStat(String(pid)), UTIME);
 }
 
+/** The same with every child it has waited for. */
+export function treeCpuMs(pid: number): number {
+  const stat = readStat(String(pid));
+  return sumTicks(stat, UTIME) + sumTicks(stat, CUTIME);
+}
+
 /** User and system time of every child this process has waited for. */
 export function endedChildrenCpuMs(): number {
   return sumTicks(readStat('self'), CUTIME);

@@ -1,11 +1,14 @@
 // From samples to figures: values in the unit of the case, ratios to the limit, and whether the targets are met.
 
 import type { Sample, SamplesByContender } from './measure.js';
-import { noiseOf, pairedRatio, type Ratio, summarize } from './stats.js';
+import { medianOf, noiseOf, pairedRatio, type Ratio, summarize } from './stats.js';
 import type { Case, CaseResult, Contender, RatioPair, Role, Row, Target, Verdict } from './types.js';
 
 /** Past this spread of the wall-time ratio the CPU-time ratio decides, if it is the steadier of the two. */
 export const NOISY = 0.2;
+
+/** Children's CPU time comes in steps of 10 ms; a turn with less than this says too little. */
+export const MIN_CPU_MS = 40;
 
 type CaseFacts = Pick<Case, 'name' | 'measure' | 'unit' | 'scale' | 'targets'>;
 
@@ -63,14 +66,19 @@ function compare(facts: CaseFacts, ours: readonly Sample[], other: readonly Samp
   const values = (taken: readonly Sample[]): number[] => taken.map((sample) => valueOf(facts, sample));
   const wall = pairedRatio(values(ours), values(other));
   if (wall === undefined) throw new RangeError('a contender took no time');
+  if (medianCpuMs(ours) < MIN_CPU_MS || medianCpuMs(other) < MIN_CPU_MS) return { wall };
   const [oursCpu, otherCpu] = [ours.map(cpuUsPerOp), other.map(cpuUsPerOp)];
   // A rate's ratio turns over when costs are compared, so that 0.5 always means "half as good".
   const cpu = facts.measure === 'rate' ? pairedRatio(otherCpu, oursCpu) : pairedRatio(oursCpu, otherCpu);
-  return cpu === undefined || cpu.value === 0 ? { wall } : { wall, cpu };
+  return cpu === undefined ? { wall } : { wall, cpu };
 }
 
 function valueOf(facts: CaseFacts, { ops, wallMs }: Sample): number {
   return facts.measure === 'rate' ? (facts.scale * ops * 1000) / wallMs : (facts.scale * wallMs) / ops;
+}
+
+function medianCpuMs(taken: readonly Sample[]): number {
+  return medianOf(taken.map((sample) => sample.cpuMs));
 }
 
 function cpuUsPerOp({ ops, cpuMs }: Sample): number {

@@ -24,6 +24,7 @@ export const jsonrpcSuite: Suite = {
     const servers = [
       await bundled(root, 'bare echo', 'limit', 'bench/bundled/bare-echo.ts'),
       await bundled(root, OURS, 'ours', 'bench/bundled/rpc-echo.ts'),
+      await bundled(root, 'RpcPeer + Router', 'ours', 'bench/bundled/rpc-echo.ts', 'router'),
       await bundled(root, 'JSON.parse + stringify', 'reference', 'bench/bundled/json-echo.ts'),
       ...peers.map((peer) => server(peer.name, 'peer', peer.argv)),
     ];
@@ -31,8 +32,14 @@ export const jsonrpcSuite: Suite = {
   },
 };
 
-async function bundled(root: string, name: string, role: Role, entry: string): Promise<Server> {
-  return server(name, role, [process.execPath, await bundle(root, entry)]);
+async function bundled(
+  root: string,
+  name: string,
+  role: Role,
+  entry: string,
+  ...args: string[]
+): Promise<Server> {
+  return server(name, role, [process.execPath, await bundle(root, entry), ...args]);
 }
 
 function server(name: string, role: Role, argv: readonly string[]): Server {

@@ -1,6 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { childCpuMs, endedChildrenCpuMs, ownCpuMs, sumTicks } from '../../../bench/harness/cpu-time.js';
+import {
+  childCpuMs,
+  endedChildrenCpuMs,
+  ownCpuMs,
+  sumTicks,
+  treeCpuMs,
+} from '../../../bench/harness/cpu-time.js';
 
 const STAT = '42 (a ) b) S 1 42 42 0 -1 0 0 0 0 0 7 5 30 20 20 0 1 0 100 0 0';
 
@@ -17,8 +23,9 @@ test('what cannot be read counts as no time', () => {
 
 test('work of this process and of ended children adds to their times', () => {
   const [own, children] = [ownCpuMs(), endedChildrenCpuMs()];
-  spawnSync(process.execPath, ['-e', 'for (const end = Date.now() + 150; Date.now() < end; );']);
-  expect(endedChildrenCpuMs() - children).toBeGreaterThan(20);
+  spawnSync(process.execPath, ['-e', 'while (process.cpuUsage().user < 150_000);']);
+  expect(endedChildrenCpuMs() - children).toBeGreaterThanOrEqual(140);
   expect(ownCpuMs()).toBeGreaterThan(own);
   expect(childCpuMs(process.pid)).toBeGreaterThan(0);
+  expect(treeCpuMs(process.pid)).toBeGreaterThanOrEqual(childCpuMs(process.pid) + 140);
 });

@@ -8,20 +8,20 @@ export function contender(name: string, role: Role): Contender {
   return { name, role, run: () => {}, cpuMs: () => 0 };
 }
 
-/** Samples of 100 operations each, by wall ms; CPU time is half of it unless given. */
+/** Samples of 1000 operations each, by wall ms; CPU time is half of it unless given. */
 export function samplesOf(
   walls: readonly number[],
   cpus: readonly number[] = walls.map((ms) => ms / 2),
 ): Sample[] {
-  return walls.map((wallMs, i) => ({ ops: 100, wallMs, cpuMs: cpus[i] ?? 0 }));
+  return walls.map((wallMs, i) => ({ ops: 1000, wallMs, cpuMs: cpus[i] ?? 0 }));
 }
 
 export function exampleResult(peerName = 'peer'): SuiteResult {
   const samples = new Map([
-    [contender('limit', 'limit'), samplesOf([10, 11, 12])],
-    [contender('ours', 'ours'), samplesOf([20, 22, 24])],
-    [contender(peerName, 'peer'), samplesOf([40, 44, 48])],
-    [contender('reference', 'reference'), samplesOf([15, 16, 17])],
+    [contender('limit', 'limit'), samplesOf([100, 110, 120])],
+    [contender('ours', 'ours'), samplesOf([200, 220, 240])],
+    [contender(peerName, 'peer'), samplesOf([400, 440, 480])],
+    [contender('reference', 'reference'), samplesOf([150, 160, 170])],
   ]);
   const facts = { unit: 'per second', scale: 1, targets: [{ contender: 'ours', bound: 0.4 }] };
   const missed = { unit: 'ms', scale: 1, targets: [{ contender: 'ours', bound: 1.6 }] };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseRatio, judgeCase, NOISY } from '../../../bench/harness/judge.js';
+import { chooseRatio, judgeCase, MIN_CPU_MS, NOISY } from '../../../bench/harness/judge.js';
 import { contender, exampleResult, samplesOf } from './fixtures.js';
 
 const RATE = { name: 'c', measure: 'rate', unit: 'per second', scale: 1, targets: [] } as const;
@@ -37,7 +37,7 @@ describe('judgeCase', () => {
 
   test('the scale turns operations into the unit', () => {
     const samples = new Map([[contender('limit', 'limit'), samplesOf([1000])]]);
-    expect(judgeCase({ ...RATE, scale: 0.5 }, samples).rows[0]?.wall.median).toBe(50);
+    expect(judgeCase({ ...RATE, scale: 0.5 }, samples).rows[0]?.wall.median).toBe(500);
   });
 
   test('a target for somebody who does not take part is a mistake, not a pass', () => {
@@ -48,8 +48,8 @@ describe('judgeCase', () => {
 
   test('CPU time too short to be measured leaves the wall ratio alone', () => {
     const samples = new Map([
-      [contender('limit', 'limit'), samplesOf([10], [0])],
-      [contender('ours', 'ours'), samplesOf([20], [0])],
+      [contender('limit', 'limit'), samplesOf([10], [MIN_CPU_MS - 1])],
+      [contender('ours', 'ours'), samplesOf([20], [MIN_CPU_MS])],
     ]);
     expect(judgeCase(RATE, samples).rows[1]?.ratio).toEqual({ wall: { value: 0.5, q1: 0.5, q3: 0.5 } });
   });
