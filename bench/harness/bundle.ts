@@ -3,17 +3,19 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { UnavailableError } from './errors.js';
 
 let directory: string | undefined;
 
 /** Bundles one TypeScript file of the project and returns the path of the result, which lives as long as this process. */
-export async function bundle(root: string, entry: string): Promise<string> {
-  const outfile = join(outputDirectory(), `${basename(entry, '.ts')}.mjs`);
+export async function bundle(entry: URL): Promise<string> {
+  const name = basename(entry.pathname, '.ts');
+  const outfile = join(outputDirectory(), `${name}.mjs`);
   try {
     await build({
-      entryPoints: [join(root, entry)],
+      entryPoints: [fileURLToPath(entry)],
       outfile,
       bundle: true,
       platform: 'node',
@@ -22,7 +24,7 @@ export async function bundle(root: string, entry: string): Promise<string> {
       logLevel: 'silent',
     });
   } catch (error) {
-    throw new UnavailableError(`${entry} cannot be bundled: ${String(error)}`, error);
+    throw new UnavailableError(`${name}.ts cannot be bundled: ${String(error)}`, error);
   }
   return outfile;
 }

@@ -5,7 +5,8 @@ import type { BenchChild } from './child.js';
 import type { RequestPool } from './request-pool.js';
 
 const NEWLINE = 10;
-export const ANSWER_TIMEOUT_MS = 20_000;
+/** Much longer than a turn lasts, much shorter than anybody would wait. */
+const ANSWER_TIMEOUT_MS = 20_000;
 /** How many answers are read and compared before any is only counted. */
 const VERIFIED_REQUESTS = 64;
 /** A reply line longer than this means the contender does not speak lines. */
@@ -19,11 +20,13 @@ export interface Reply {
 
 export class LineClient {
   readonly #child: BenchChild;
+  readonly #timeoutMs: number;
   readonly #gone: Promise<never>;
   #onData: (chunk: Buffer) => void = () => {};
 
-  constructor(child: BenchChild) {
+  constructor(child: BenchChild, timeoutMs: number = ANSWER_TIMEOUT_MS) {
     this.#child = child;
+    this.#timeoutMs = timeoutMs;
     child.stdout.on('data', (chunk: Buffer) => this.#onData(chunk));
     this.#gone = child.ended.then((ending) => {
       throw child.failure(ending.text);
@@ -94,8 +97,8 @@ export class LineClient {
     what: string,
     body: (resolve: (value: T) => void, reject: (error: Error) => void) => void,
   ): Promise<T> {
-    using limit = deadline(ANSWER_TIMEOUT_MS, {
-      reason: () => this.#child.failure(`gave ${what} within ${ANSWER_TIMEOUT_MS} ms`),
+    using limit = deadline(this.#timeoutMs, {
+      reason: () => this.#child.failure(`gave ${what} within ${this.#timeoutMs} ms`),
     });
     return await withSignal(Promise.race([new Promise<T>(body), this.#gone]), limit.signal);
   }

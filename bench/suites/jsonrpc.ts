@@ -6,6 +6,9 @@ import type { Reply } from '../harness/line-client.js';
 import type { Role, Suite } from '../harness/types.js';
 import { roundTripCases, type Server } from './round-trips.js';
 
+const BARE_ECHO = new URL('../bundled/bare-echo.ts', import.meta.url);
+const RPC_ECHO = new URL('../bundled/rpc-echo.ts', import.meta.url);
+const JSON_ECHO = new URL('../bundled/json-echo.ts', import.meta.url);
 const OURS = 'RpcPeer';
 const BOUND = 0.5;
 /** About what a tool call carries. */
@@ -20,26 +23,20 @@ export const jsonrpcSuite: Suite = {
   name: 'jsonrpc',
   summary: 'JSON-RPC round trips over pipes, vs a bare echo over the same pipes',
   peerSpeaks: 'echo',
-  async prepare({ root, peers }, cleanup) {
+  async prepare({ peers }, cleanup) {
     const servers = [
-      await bundled(root, 'bare echo', 'limit', 'bench/bundled/bare-echo.ts'),
-      await bundled(root, OURS, 'ours', 'bench/bundled/rpc-echo.ts'),
-      await bundled(root, 'RpcPeer + Router', 'ours', 'bench/bundled/rpc-echo.ts', 'router'),
-      await bundled(root, 'JSON.parse + stringify', 'reference', 'bench/bundled/json-echo.ts'),
+      await bundled('bare echo', 'limit', BARE_ECHO),
+      await bundled(OURS, 'ours', RPC_ECHO),
+      await bundled('RpcPeer + Router', 'ours', RPC_ECHO, 'router'),
+      await bundled('JSON.parse + stringify', 'reference', JSON_ECHO),
       ...peers.map((peer) => server(peer.name, 'peer', peer.argv)),
     ];
     return roundTripCases(servers, 'echo', [{ contender: OURS, bound: BOUND }], cleanup);
   },
 };
 
-async function bundled(
-  root: string,
-  name: string,
-  role: Role,
-  entry: string,
-  ...args: string[]
-): Promise<Server> {
-  return server(name, role, [process.execPath, await bundle(root, entry), ...args]);
+async function bundled(name: string, role: Role, entry: URL, ...args: string[]): Promise<Server> {
+  return server(name, role, [process.execPath, await bundle(entry), ...args]);
 }
 
 function server(name: string, role: Role, argv: readonly string[]): Server {

@@ -11,7 +11,7 @@ export const rexdSuite: Suite = {
   peerSpeaks: 'rexd',
   async prepare({ root, peers }, cleanup) {
     const rexd = builtRexd(root);
-    const echo = await bundle(root, 'bench/bundled/bare-echo.ts');
+    const echo = await bundle(new URL('../bundled/bare-echo.ts', import.meta.url));
     const servers = [
       bareEcho(echo),
       daemon('rexd', 'ours', rexd),

@@ -7,7 +7,7 @@ import { LineClient, type Reply } from '../harness/line-client.js';
 import { RequestPool } from '../harness/request-pool.js';
 import type { Case, Contender, Role, Target } from '../harness/types.js';
 
-export const IN_FLIGHT = 64;
+const IN_FLIGHT = 64;
 
 export interface Server {
   readonly name: string;

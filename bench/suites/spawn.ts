@@ -21,8 +21,8 @@ interface Driver {
 export const spawnSuite: Suite = {
   name: 'spawn',
   summary: '/bin/true started and waited for with both outputs read, vs bare child_process.spawn',
-  async prepare({ root }, cleanup) {
-    const path = await bundle(root, 'bench/bundled/spawn-driver.ts');
+  async prepare(_context, cleanup) {
+    const path = await bundle(new URL('../bundled/spawn-driver.ts', import.meta.url));
     const drivers = [
       await startDriver('child_process.spawn', 'limit', [path, 'bare'], cleanup),
       await startDriver(OURS, 'ours', [path, 'host'], cleanup),

@@ -20,8 +20,8 @@ const LINES = [
 export const splitterSuite: Suite = {
   name: 'splitter',
   summary: 'NDJSON line splitter throughput, vs Buffer.indexOf alone over the same chunks',
-  async prepare({ root }) {
-    const built = await bundle(root, 'bench/bundled/split-lines.ts');
+  async prepare() {
+    const built = await bundle(new URL('../bundled/split-lines.ts', import.meta.url));
     const ways = (await import(pathToFileURL(built).href)) as typeof SplitLinesModule;
     return LINES.map(({ name, lineBytes, bound }): Case => {
       const chunks = makeChunks(lineBytes, INPUT_BYTES, CHUNK_BYTES);

@@ -44,6 +44,12 @@ describe('LineClient', () => {
     );
   });
 
+  test('a child that gives no answer is waited for only so long', async () => {
+    await using child = await BenchChild.start('mute', answering('() => undefined'));
+    const client = new LineClient(child, 50);
+    await expect(client.ask(1, 'echo', {})).rejects.toThrow('mute gave no answer to echo within 50 ms');
+  });
+
   test('a child that does not speak JSON is quoted', async () => {
     await withClient(answering('() => "hello"'), async (client) => {
       await expect(client.ask(1, 'echo', {})).rejects.toThrow('sent what is not JSON: hello');
