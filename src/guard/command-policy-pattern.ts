@@ -1,0 +1,155 @@
+// Patterns for commands: a program by name or absolute path, then globs for its arguments.
+
+import { basename, normalize } from 'node:path/posix';
+import { LocalError } from '../base/errors.js';
+
+/** `git push --force`, or the same as a list of words when a word holds spaces. */
+export type CommandPattern = string | readonly string[];
+
+export const MAX_PATTERN_CHARS = 4096;
+export const MAX_RULES = 1000;
+
+/** What a pattern is held against. */
+export interface NamedCommand {
+  readonly argv: readonly string[];
+  /** `argv[0]` with `.` and `..` taken out; symbolic links are not looked at. */
+  readonly program: string;
+  readonly base: string;
+  /** Found by name through PATH or in a folder of the system, with nothing set that changes what is run. */
+  readonly trusted: boolean;
+  /** Nothing is set that loads other code into it. */
+  readonly untouched: boolean;
+}
+
+export class CommandRuleError extends LocalError {
+  override readonly name = 'CommandRuleError';
+
+  constructor(rule: string, wrong: string) {
+    super('bad_command_rule', `${rule}: ${wrong}`, { facts: { rule } });
+  }
+}
+
+type Token = { readonly star: true } | { readonly char: string | undefined };
+type Glob = readonly Token[];
+
+export interface CompiledPattern {
+  readonly text: string;
+  readonly program: Glob;
+  readonly programBase: Glob;
+  readonly byPath: boolean;
+  /** `undefined` stands for any number of arguments. */
+  readonly args: readonly (Glob | undefined)[];
+}
+
+/**
+ * In a word `*` is any text, `?` one character, `\` takes the meaning from the next one. A word `**` is any number of
+ * arguments. More arguments may follow than the pattern has, unless it ends in the word `$`. Throws a
+ * CommandRuleError that names the rule.
+ */
+export function compilePattern(pattern: CommandPattern, rule: string): CompiledPattern {
+  const words = typeof pattern === 'string' ? pattern.split(/\s+/).filter((word) => word !== '') : pattern;
+  const text = Array.isArray(pattern) ? JSON.stringify(pattern) : String(pattern);
+  const fail = (wrong: string): never => {
+    throw new CommandRuleError(`${rule} ${JSON.stringify(text.slice(0, 80))}`, wrong);
+  };
+  if (!Array.isArray(words) || words.some((word) => typeof word !== 'string')) return fail('expected words');
+  if (text.length > MAX_PATTERN_CHARS) return fail(`longer than ${MAX_PATTERN_CHARS} characters`);
+  const [program, ...rest] = words as readonly string[];
+  if (program === undefined || program === '') return fail('names no program');
+  if (program === '**' || program === '$') return fail(`begins with ${program}, expected a program`);
+  if (program.includes('/') && !program.startsWith('/'))
+    return fail('expected a bare name or an absolute path');
+  const closed = rest.at(-1) === '$';
+  const args = closed ? rest.slice(0, -1) : rest;
+  if (args.includes('$')) return fail('`$` may only come last (write `\\$` for the character)');
+  const glob = (word: string): Glob => compileGlob(word) ?? fail('ends in a backslash');
+  const path = program.includes('/') ? normalize(program) : program;
+  return {
+    text,
+    program: glob(path),
+    programBase: glob(basename(path)),
+    byPath: path.includes('/'),
+    args: [...args.map((word) => (word === '**' ? undefined : glob(word))), ...(closed ? [] : [undefined])],
+  };
+}
+
+/** For a refusal: matches as widely as can be meant, since what cannot be told apart should be refused. */
+export function matchesWidely(pattern: CompiledPattern, command: NamedCommand): boolean {
+  const isPath = command.program.startsWith('/');
+  const program =
+    pattern.byPath && isPath
+      ? matchGlob(pattern.program, command.program)
+      : matchGlob(pattern.programBase, command.base);
+  return program && matchArgs(pattern, command);
+}
+
+/** For a permission: matches only what is surely meant. A name stands for what PATH or the system has, not for any file so named. */
+export function matchesNarrowly(pattern: CompiledPattern, command: NamedCommand): boolean {
+  const program = pattern.byPath
+    ? command.untouched && command.program.startsWith('/') && matchGlob(pattern.program, command.program)
+    : command.trusted && matchGlob(pattern.program, command.base);
+  return program && matchArgs(pattern, command);
+}
+
+function matchArgs(pattern: CompiledPattern, command: NamedCommand): boolean {
+  const args = command.argv.slice(1);
+  return matchStarred(
+    args.length,
+    pattern.args.length,
+    (p) => pattern.args[p] === undefined,
+    (i, p) => matchGlob(pattern.args[p] ?? [], args[i] ?? ''),
+  );
+}
+
+function matchGlob(glob: Glob, text: string): boolean {
+  return matchStarred(
+    text.length,
+    glob.length,
+    (p) => 'star' in (glob[p] ?? {}),
+    (i, p) => {
+      const token = glob[p];
+      return token !== undefined && 'char' in token && (token.char === undefined || token.char === text[i]);
+    },
+  );
+}
+
+/** Without regular expressions: time is at most items × pattern, so no pattern and no argument can stall the server. */
+function matchStarred(
+  items: number,
+  pattern: number,
+  isStar: (p: number) => boolean,
+  isEqual: (item: number, p: number) => boolean,
+): boolean {
+  let [item, p] = [0, 0];
+  let [starAt, retryFrom] = [-1, 0];
+  while (item < items) {
+    if (p < pattern && isStar(p)) {
+      [starAt, retryFrom] = [p, item];
+      p += 1;
+    } else if (p < pattern && isEqual(item, p)) {
+      item += 1;
+      p += 1;
+    } else if (starAt >= 0) {
+      retryFrom += 1;
+      [item, p] = [retryFrom, starAt + 1];
+    } else return false;
+  }
+  while (p < pattern && isStar(p)) p += 1;
+  return p === pattern;
+}
+
+/** Undefined when the pattern ends in the middle of an escape. */
+function compileGlob(word: string): Glob | undefined {
+  const tokens: Token[] = [];
+  for (let i = 0; i < word.length; i++) {
+    const char = word[i];
+    if (char === '*') tokens.push({ star: true });
+    else if (char === '?') tokens.push({ char: undefined });
+    else if (char === '\\') {
+      i += 1;
+      if (i === word.length) return undefined;
+      tokens.push({ char: word[i] });
+    } else tokens.push({ char });
+  }
+  return tokens;
+}

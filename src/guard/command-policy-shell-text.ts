@@ -1,0 +1,209 @@
+// The simple commands in a text for a shell, as far as they can be read without running it.
+
+/** Longer texts are read up to here; what a policy says of a shell text was never a promise. */
+export const MAX_TEXT_CHARS = 64 * 1024;
+const MAX_NESTING = 8;
+const MAX_COMMANDS = 1000;
+
+/** Words of the grammar that stand before a command without being one. */
+const LEADING = new Set([
+  'if',
+  'then',
+  'else',
+  'elif',
+  'while',
+  'until',
+  'do',
+  '!',
+  '{',
+  '}',
+  'fi',
+  'done',
+  'coproc',
+]);
+/** Words after which the rest of the line holds no command. */
+const HEADERS = new Set(['for', 'select', 'case', 'function', 'esac', '[[']);
+const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
+const WORD_END = /[ \t\n;&|()<>]/;
+const REDIRECTION = /&>>?|<<<|<<-?|<>|[<>]&-?|>[>|]?|</y;
+
+export interface SimpleCommand {
+  readonly words: readonly string[];
+  /** Names assigned in front of it. */
+  readonly assigned: readonly string[];
+}
+
+/**
+ * Quotes are taken off, `$( … )` and backticks are looked into, here-documents and comments are passed over. What
+ * depends on running the text (variables, globs, functions, aliases) stays as it is written. Never throws.
+ */
+export function readSimpleCommands(text: string): SimpleCommand[] {
+  const reader = new TextReader();
+  reader.read(text.slice(0, MAX_TEXT_CHARS), 0);
+  return reader.commands;
+}
+
+class TextReader {
+  readonly commands: SimpleCommand[] = [];
+
+  read(text: string, depth: number): void {
+    if (depth > MAX_NESTING) return;
+    const scanner = new Scanner(text, (inner) => this.read(inner, depth + 1));
+    for (;;) {
+      const words = scanner.nextCommand();
+      if (words === undefined || this.commands.length >= MAX_COMMANDS) return;
+      this.#keep(words, depth);
+    }
+  }
+
+  #keep(words: readonly string[], depth: number): void {
+    const assigned: string[] = [];
+    let at = 0;
+    for (; at < words.length; at++) {
+      const word = words[at] ?? '';
+      if (ASSIGNMENT.test(word)) assigned.push(word.slice(0, word.indexOf('=')).replace('+', ''));
+      else if (!LEADING.has(word)) break;
+    }
+    const rest = words.slice(at);
+    const [first] = rest;
+    if (first === undefined || HEADERS.has(first)) return;
+    if (first === 'eval') this.read(rest.slice(1).join(' '), depth + 1);
+    this.commands.push({ words: rest, assigned });
+  }
+}
+
+/** Splits a text into commands and commands into words. */
+class Scanner {
+  readonly #text: string;
+  readonly #onInner: (text: string) => void;
+  readonly #hereDocs: string[] = [];
+  #at = 0;
+
+  constructor(text: string, onInner: (text: string) => void) {
+    this.#text = text;
+    this.#onInner = onInner;
+  }
+
+  /** The words up to the next operator; undefined at the end of the text. */
+  nextCommand(): string[] | undefined {
+    if (this.#at >= this.#text.length) return undefined;
+    const words: string[] = [];
+    while (this.#at < this.#text.length) {
+      const char = this.#text.charAt(this.#at);
+      if (char === ' ' || char === '\t') this.#at += 1;
+      else if (char === '\\' && this.#text[this.#at + 1] === '\n') this.#at += 2;
+      else if (char === '#') this.#skipComment();
+      else if (char === '\n') {
+        this.#at += 1;
+        this.#skipHereDocs();
+        break;
+      } else if (';&|()'.includes(char) && !this.#startsRedirect()) {
+        this.#at += 1;
+        break;
+      } else if ('<>&'.includes(char)) this.#redirect();
+      else {
+        const word = this.#word();
+        // `2>file`: the number belongs to the redirection.
+        if (!/^\d+$/.test(word) || !'<>'.includes(this.#text.charAt(this.#at) || ' ')) words.push(word);
+      }
+    }
+    return words;
+  }
+
+  #startsRedirect(): boolean {
+    return this.#text[this.#at] === '&' && this.#text[this.#at + 1] === '>';
+  }
+
+  #redirect(): void {
+    REDIRECTION.lastIndex = this.#at;
+    const [operator = ''] = REDIRECTION.exec(this.#text) ?? [];
+    this.#at += Math.max(1, operator.length);
+    if (operator.endsWith('-') && operator !== '<<-') return; // `>&-` closes and names no file
+    if (this.#text[this.#at] === '(') return; // `<( … )`: its command is the next one
+    while (this.#text[this.#at] === ' ' || this.#text[this.#at] === '\t') this.#at += 1;
+    const target = this.#word();
+    if (/^<<-?$/.test(operator)) this.#hereDocs.push(target);
+  }
+
+  #word(): string {
+    let word = '';
+    for (; this.#at < this.#text.length; ) {
+      const char = this.#text.charAt(this.#at);
+      if (WORD_END.test(char)) break;
+      if (char === "'") word += this.#until("'");
+      else if (char === '"') word += this.#doubleQuoted();
+      else if (char === '`') this.#onInner(this.#until('`'));
+      else if (char === '$' && this.#text[this.#at + 1] === '(') this.#substitution();
+      else if (char === '$' && (this.#text[this.#at + 1] === "'" || this.#text[this.#at + 1] === '"'))
+        this.#at += 1;
+      else if (char === '\\') {
+        if (this.#text[this.#at + 1] !== '\n') word += this.#text.charAt(this.#at + 1);
+        this.#at += 2;
+      } else {
+        word += char;
+        this.#at += 1;
+      }
+    }
+    return word;
+  }
+
+  /** What lies between the character here and the next `end`. */
+  #until(end: string): string {
+    const close = this.#text.indexOf(end, this.#at + 1);
+    const inner = this.#text.slice(this.#at + 1, close === -1 ? undefined : close);
+    this.#at = close === -1 ? this.#text.length : close + 1;
+    return inner;
+  }
+
+  #doubleQuoted(): string {
+    let inside = '';
+    this.#at += 1;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== '"') {
+      const char = this.#text.charAt(this.#at);
+      if (char === '\\') {
+        inside += this.#text.charAt(this.#at + 1);
+        this.#at += 2;
+      } else if (char === '`') this.#onInner(this.#until('`'));
+      else if (char === '$' && this.#text[this.#at + 1] === '(') this.#substitution();
+      else {
+        inside += char;
+        this.#at += 1;
+      }
+    }
+    this.#at += 1;
+    return inside;
+  }
+
+  #substitution(): void {
+    const from = this.#at + 2;
+    let open = 1;
+    for (this.#at = from; this.#at < this.#text.length && open > 0; this.#at++) {
+      const char = this.#text[this.#at];
+      if (char === '(') open += 1;
+      else if (char === ')') open -= 1;
+      else if (char === '\\') this.#at += 1;
+      else if (char === "'") this.#at = endOf(this.#text, "'", this.#at);
+    }
+    this.#onInner(this.#text.slice(from, open === 0 ? this.#at - 1 : this.#at));
+  }
+
+  #skipComment(): void {
+    this.#at = endOf(this.#text, '\n', this.#at - 1);
+  }
+
+  #skipHereDocs(): void {
+    for (const delimiter of this.#hereDocs.splice(0)) {
+      for (let over = false; !over && this.#at < this.#text.length; ) {
+        const end = endOf(this.#text, '\n', this.#at - 1);
+        over = this.#text.slice(this.#at, end).replace(/^\t+/, '') === delimiter;
+        this.#at = end + 1;
+      }
+    }
+  }
+}
+
+/** The place of the next `char` after `from`, or the end of the text. */
+function endOf(text: string, char: string, from: number): number {
+  const found = text.indexOf(char, from + 1);
+  return found === -1 ? text.length : found;
+}

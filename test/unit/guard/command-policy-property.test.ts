@@ -1,0 +1,183 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+
+const decide = (rules: CommandRules, argv: string[]) => new CommandPolicy(rules).decide({ argv });
+const allows = (rules: CommandRules, argv: string[]): boolean => decide(rules, argv).allowed;
+
+const program = fc.constantFrom(
+  'rm',
+  'git',
+  'ls',
+  'sh',
+  'sudo',
+  'env',
+  'timeout',
+  '/bin/rm',
+  './ls',
+  'find',
+  'xargs',
+  'su',
+  '',
+);
+const word = fc.oneof(
+  fc.constantFrom('-c', '-u', '--', '-exec', ';', 'A=1', '5', 'push', '-n', '--user=x', '*', '$', '**'),
+  program,
+  fc.string({ unit: 'binary' }),
+);
+const argvs = fc.array(word, { maxLength: 8 });
+const pattern = fc.oneof(
+  fc.constantFrom(
+    'rm',
+    'git push',
+    'ls',
+    '*',
+    'sudo',
+    '/bin/*',
+    'sh -c',
+    'env **',
+    'git ** push $',
+    'timeout ? rm',
+  ),
+  fc.tuple(fc.constantFrom('rm', 'git', '*s'), fc.constantFrom('x', '*', '**', '-?')),
+);
+const lists = fc.array(pattern, { maxLength: 5 });
+const rulesets = fc.record(
+  {
+    allow: lists,
+    deny: lists,
+    sudo: lists,
+    allowShell: fc.boolean(),
+    classes: fc.subarray(['read-only', 'write', 'shell', 'privileged'] as const),
+  },
+  { requiredKeys: [] },
+);
+
+test('whatever the words, deciding neither throws nor lets a denied program through', () => {
+  fc.assert(
+    fc.property(argvs, rulesets, (argv, rules) => {
+      const decision = decide(rules, argv);
+      expect(decision.class).toMatch(/^(read-only|write|shell|privileged)$/);
+      const bare = { deny: rules.deny ?? [] };
+      expect(decision.allowed && !allows(bare, argv)).toBe(false);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('deny always wins: adding a rule to it never allows more, and denying everything leaves nothing', () => {
+  fc.assert(
+    fc.property(argvs, rulesets, pattern, (argv, rules, more) => {
+      const wider = { ...rules, deny: [...(rules.deny ?? []), more] };
+      expect(allows(wider, argv) && !allows(rules, argv)).toBe(false);
+      expect(allows({ ...rules, deny: ['*'] }, argv)).toBe(false);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('the order of rules within a list changes nothing in the decision', () => {
+  fc.assert(
+    fc.property(argvs, rulesets, fc.infiniteStream(fc.nat()), (argv, rules, order) => {
+      const shuffle = <T>(list: readonly T[] | undefined): T[] =>
+        (list ?? [])
+          .map((item) => [order.next().value, item] as const)
+          .sort(([a], [b]) => a - b)
+          .map(([, item]) => item);
+      const shuffled: CommandRules = {
+        ...rules,
+        ...(rules.allow !== undefined && { allow: shuffle(rules.allow) }),
+        ...(rules.deny !== undefined && { deny: shuffle(rules.deny) }),
+        ...(rules.sudo !== undefined && { sudo: shuffle(rules.sudo) }),
+      };
+      expect(decide(shuffled, argv)).toEqual(decide(rules, argv));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a wrapper in front never gets a denied command through', () => {
+  const wrappers = fc.array(
+    fc.constantFrom(
+      ['env', 'A=1'],
+      ['env', '-i', '-u', 'X', '--'],
+      ['nice', '-n', '5'],
+      ['nice', '-5'],
+      ['nohup'],
+      ['timeout', '-s', 'KILL', '5'],
+      ['setsid', '-w'],
+      ['stdbuf', '-oL'],
+      ['sudo', '-nu', 'root'],
+      ['xargs', '-n', '1'],
+      ['busybox'],
+      ['/usr/bin/env'],
+      ['./env'],
+      ['command'],
+    ),
+    { maxLength: 6 },
+  );
+  fc.assert(
+    fc.property(wrappers, argvs, (prefix, rest) => {
+      expect(
+        allows({ deny: ['rm'] }, [...prefix.flat(), 'rm', ...rest.map((each) => each.replaceAll('\0', ''))]),
+      ).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('any text for a shell gets an answer', () => {
+  const piece = fc.constantFrom(
+    '$(',
+    ')',
+    '`',
+    '"',
+    "'",
+    '\\',
+    '<<E',
+    '\n',
+    'E',
+    ';',
+    '&',
+    '|',
+    '>',
+    '<',
+    '(',
+    '{',
+    '}',
+    'rm',
+    ' ',
+    '#',
+    'eval',
+    '$',
+    '&&',
+    '>&-',
+    '\r',
+    '\t',
+    'case',
+    '2',
+  );
+  const policy = new CommandPolicy({ deny: ['git'], sudo: [] });
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string()), { maxLength: 30 }), (pieces) => {
+      expect(policy.decide({ shell: true, command: pieces.join('') }).class).toMatch(
+        /shell|privileged|write/,
+      );
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+test('a hostile command cannot stall the server', () => {
+  const policy = new CommandPolicy({
+    deny: ['*a*a*a*a*a*a*b ** ** *c*c*c*d', ['rm', '**', '*x*x*x*y', '**', 'z']],
+  });
+  const started = performance.now();
+  policy.decide({ argv: ['a'.repeat(100_000), ...Array.from({ length: 200 }, () => 'c'.repeat(1000))] });
+  policy.decide({ argv: ['rm', ...Array.from({ length: 2000 }, () => 'x'.repeat(100))] });
+  for (const nested of ['$(', '"$(', '`', 'eval "', "sh -c '", '(', 'sudo ', 'nice ', '<(', '\\', '<<E\n']) {
+    policy.decide({ shell: true, command: nested.repeat(20_000) });
+  }
+  policy.decide({ argv: Array.from({ length: 20_000 }, () => 'nice') });
+  expect(performance.now() - started).toBeLessThan(3000);
+});

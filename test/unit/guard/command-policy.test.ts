@@ -1,0 +1,284 @@
+import { describe, expect, test } from 'vitest';
+import { type CommandClass, CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+
+const words = (line: string): string[] => line.split(' ');
+const decide = (rules: CommandRules, line: string | string[]) =>
+  new CommandPolicy(rules).decide({ argv: typeof line === 'string' ? words(line) : line });
+const allows = (rules: CommandRules, line: string | string[]): boolean => decide(rules, line).allowed;
+const classOf = (line: string | string[]): CommandClass => decide({}, line).class;
+
+describe('without rules', () => {
+  test.each(['rm -rf /', 'sudo rm x', 'sh -c x', 'env --what ls', './anything'])('%s runs', (line) => {
+    expect(allows({}, line)).toBe(true);
+  });
+
+  test('shell text runs, as its own class', () => {
+    expect(new CommandPolicy().decide({ shell: true, command: 'ls' })).toEqual({
+      allowed: true,
+      class: 'shell',
+    });
+  });
+});
+
+describe('deny', () => {
+  const rules = { deny: ['rm', 'git push', '/usr/bin/docker', 'curl ** --upload-file'] };
+
+  test.each([
+    'rm x',
+    '/bin/rm x',
+    '/bin/../bin/rm x',
+    '//bin//./rm x',
+    './rm x',
+    'git push',
+    'git push origin main',
+    '/usr/local/bin/git push',
+    '/usr/bin/docker ps',
+    '/usr/bin/../bin/docker ps',
+    'docker ps', // by name it may well be that one
+    'bin/docker ps',
+    'curl https://x --upload-file f',
+    'curl --upload-file f',
+  ])('%s is refused', (line) => {
+    expect(decide(rules, line)).toMatchObject({ allowed: false });
+  });
+
+  test.each([
+    'git status',
+    'git pull',
+    'rmdir x',
+    '/opt/docker ps',
+    'curl https://x',
+    'echo rm',
+    'grep push git',
+  ])('%s runs', (line) => {
+    expect(allows(rules, line)).toBe(true);
+  });
+
+  test('the decision names the rule and the program, and no argument of it', () => {
+    expect(decide(rules, 'git push secret-remote')).toEqual({
+      allowed: false,
+      class: 'write',
+      rule: 'deny "git push"',
+      reason: 'git is denied',
+    });
+  });
+
+  test('wins over allow, whatever is said first', () => {
+    expect(allows({ allow: ['git'], deny: ['git push'] }, 'git push')).toBe(false);
+    expect(allows({ deny: ['git push'], allow: ['git push', '*'] }, 'git push')).toBe(false);
+    expect(allows({ allow: ['git'], deny: ['git push'] }, 'git status')).toBe(true);
+  });
+});
+
+describe('allow', () => {
+  const rules = { allow: ['git', '/srv/app/bin/*', 'npm test $', 'ls -l'] };
+
+  test.each([
+    'git status',
+    '/usr/bin/git log',
+    '/srv/app/bin/deploy now',
+    '/srv/app/x/../bin/deploy',
+    'npm test',
+    'ls -l /x',
+  ])('%s runs', (line) => {
+    expect(allows(rules, line)).toBe(true);
+  });
+
+  test.each([
+    'rm x',
+    'npm test --watch',
+    'npm',
+    'ls',
+    'ls -a',
+    '/srv/app/bin/../../evil',
+    '/srv/app/bing/x',
+    'deploy now',
+  ])('%s is refused', (line) => {
+    expect(decide(rules, line)).toMatchObject({ allowed: false, rule: 'allow' });
+  });
+
+  test('an empty list allows everything that is not denied', () => {
+    expect(allows({ allow: [], deny: ['rm'] }, 'ls')).toBe(true);
+    expect(allows({ allow: [], deny: ['rm'] }, 'rm x')).toBe(false);
+  });
+
+  test.each(['./git status', '/tmp/git status', '/usr/bin/../../tmp/git x', 'sub/git x'])(
+    'a name stands for the program of the system, not for any file so called: %s',
+    (line) => {
+      expect(allows({ allow: ['git'] }, line)).toBe(false);
+    },
+  );
+
+  test('a relative program is looked for from the working folder', () => {
+    const policy = new CommandPolicy({ allow: ['/srv/app/bin/*'] });
+    expect(policy.decide({ argv: ['./bin/run'], cwd: '/srv/app' }).allowed).toBe(true);
+    expect(policy.decide({ argv: ['../bin/run'], cwd: '/srv/app' }).allowed).toBe(false);
+    expect(policy.decide({ argv: ['bin/run'] }).allowed).toBe(false);
+  });
+
+  test.each(['PATH', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'BASH_ENV'])(
+    'with %s set for it a name no longer says what runs',
+    (name) => {
+      const policy = new CommandPolicy({ allow: ['git'] });
+      expect(policy.decide({ argv: ['git'], env: { [name]: '/tmp' } }).allowed).toBe(false);
+      expect(policy.decide({ argv: ['env', `${name}=/tmp`, 'git'] }).allowed).toBe(false);
+      expect(policy.decide({ argv: ['env', `X_${name}=/tmp`, 'git'], env: { HOME: '/x' } }).allowed).toBe(
+        true,
+      );
+    },
+  );
+
+  test('a path says what runs whatever PATH is, but not with other code loaded into it', () => {
+    const policy = new CommandPolicy({ allow: ['/srv/bin/run'] });
+    expect(policy.decide({ argv: ['/srv/bin/run'], env: { PATH: '/tmp' } }).allowed).toBe(true);
+    expect(policy.decide({ argv: ['/srv/bin/run'], env: { LD_PRELOAD: '/tmp/x.so' } }).allowed).toBe(false);
+  });
+
+  test('a wrapper is as allowed as what it wraps', () => {
+    const git = { allow: ['git', 'env $'] };
+    for (const line of ['env A=1 git status', 'nice -n 5 nohup timeout 5 git log', 'env'])
+      expect(allows(git, line)).toBe(true);
+    for (const line of ['env A=1 rm x', 'timeout 5 rm x', 'nice', '/tmp/env git status'])
+      expect(allows(git, line)).toBe(false);
+    expect(allows({ allow: ['timeout'] }, 'timeout 5 rm x')).toBe(false);
+  });
+
+  test('find is not allowed to run what is not', () => {
+    expect(allows({ allow: ['find', 'ls'] }, 'find . -exec ls {} ;')).toBe(true);
+    expect(allows({ allow: ['find', 'ls'] }, 'find . -exec ls {} ; -exec rm {} +')).toBe(false);
+  });
+
+  test('a shell must be named itself, since the list cannot see into it', () => {
+    const text = { shell: true, command: 'git status' } as const;
+    expect(new CommandPolicy({ allow: ['git'] }).decide(text)).toMatchObject({
+      allowed: false,
+      rule: 'allow',
+    });
+    expect(new CommandPolicy({ allow: ['git', 'sh'] }).decide(text).allowed).toBe(true);
+    expect(allows({ allow: ['git'] }, ['bash', '-c', 'git status'])).toBe(false);
+  });
+});
+
+describe('other rights', () => {
+  test.each([
+    'sudo ls',
+    'sudo -u www -- ls',
+    'doas ls',
+    'su',
+    'su - root -c ls',
+    'pkexec ls',
+    'chroot / ls',
+    'nsenter -t 1 ls',
+  ])('%s is of the class privileged', (line) => {
+    expect(classOf(line)).toBe('privileged');
+  });
+
+  const rules = { sudo: ['systemctl restart nginx $', 'apt-get update'] };
+
+  test.each([
+    'sudo systemctl restart nginx',
+    'sudo -n -u root systemctl restart nginx',
+    'sudo --user=root A=1 systemctl restart nginx',
+    'sudo apt-get update -q',
+    'doas apt-get update',
+    'sudo nice apt-get update',
+    'systemctl restart sshd', // the list speaks of sudo only
+  ])('%s runs where that is on the list', (line) => {
+    expect(allows(rules, line)).toBe(true);
+  });
+
+  test.each([
+    'sudo systemctl restart sshd',
+    'sudo systemctl restart nginx sshd',
+    'sudo rm x',
+    'sudo',
+    'sudo -l',
+    'sudo -s',
+    'sudo -i apt-get update',
+    'sudo ./apt-get update',
+    'sudo PATH=/tmp apt-get update',
+    '/tmp/sudo apt-get update',
+    'su -c ls',
+    'sudoedit /etc/passwd',
+    'sudo -e /etc/passwd',
+    'env sudo rm x',
+    'sudo sudo rm x',
+  ])('%s is refused', (line) => {
+    expect(allows(rules, line)).toBe(false);
+  });
+
+  test('an empty list is none at all, and the text of a shell is no way round it', () => {
+    expect(decide({ sudo: [] }, 'sudo ls')).toMatchObject({ allowed: false, rule: 'sudo' });
+    expect(decide({ sudo: [] }, ['sh', '-c', 'true; sudo ls'])).toMatchObject({
+      allowed: false,
+      rule: 'sudo',
+    });
+  });
+
+  test('with a list of allowed commands, sudo needs a rule of its own', () => {
+    expect(allows({ allow: ['ls'] }, 'sudo ls')).toBe(false);
+    expect(allows({ allow: ['sudo ls'] }, 'sudo ls')).toBe(true);
+    expect(allows({ allow: ['sudo ls'] }, 'sudo rm')).toBe(false);
+    expect(allows({ allow: ['git'], sudo: ['ls'] }, 'sudo ls')).toBe(true);
+  });
+});
+
+describe('classes', () => {
+  test.each(['ls -la', 'cat x', 'grep -r x .', '/bin/cat x', 'nice cat x', 'env A=1 timeout 5 wc x', 'env'])(
+    '%s only reads',
+    (line) => {
+      expect(classOf(line)).toBe('read-only');
+    },
+  );
+
+  test.each([
+    'rm x',
+    'unknown-program',
+    './cat x',
+    '/tmp/ls',
+    'env PATH=/tmp ls',
+    'sort -o x y',
+    'find . -delete',
+    'env -S ls',
+    '/tmp/env ls',
+  ])('%s counts as writing', (line) => {
+    expect(classOf(line)).toBe('write');
+  });
+
+  test('only commands of the classes given run', () => {
+    const rules: CommandRules = { classes: ['read-only'] };
+    expect(allows(rules, 'cat x')).toBe(true);
+    for (const line of ['rm x', 'sh -c ls', 'sudo cat x']) {
+      expect(decide(rules, line)).toMatchObject({ allowed: false, rule: 'classes' });
+    }
+    expect(allows({ classes: [] }, 'true')).toBe(false);
+  });
+});
+
+describe('what cannot be seen', () => {
+  test('an option that is not known hides the command, so a policy with any rule refuses', () => {
+    for (const line of ['env --what rm x', 'timeout -Z 5 rm x', 'env -S rm', 'nsenter -t 1 rm']) {
+      expect(allows({}, line)).toBe(true);
+      expect(decide({ deny: ['git'] }, line)).toMatchObject({ allowed: false, rule: 'wrapper' });
+      expect(allows({ allowShell: false }, line)).toBe(false);
+    }
+  });
+
+  test('a command wrapped more often than anybody would is refused', () => {
+    const argv = [...Array.from({ length: 40 }, () => 'nice'), 'rm', 'x'];
+    expect(decide({ deny: ['git'] }, argv)).toMatchObject({ allowed: false, rule: 'wrapper' });
+  });
+
+  test('an allow rule that names the odd wrapper accepts it', () => {
+    expect(allows({ allow: ['nsenter -t 1'] }, 'nsenter -t 1 ls')).toBe(true);
+  });
+});
+
+test('a command that is none is refused', () => {
+  for (const argv of [[], [''], ['ls', 'a\0b']])
+    expect(decide({}, argv)).toMatchObject({ allowed: false, rule: 'argv' });
+  expect(new CommandPolicy().decide({ shell: true, command: 'a\0' })).toMatchObject({
+    allowed: false,
+    rule: 'argv',
+  });
+});
