@@ -1,0 +1,95 @@
+// "Only if it is still the file I have seen": the check before a write, made as late as possible.
+
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
+import { ConflictError } from './errors.js';
+import { HOLD, NO_FOLLOW, Pin } from './pin.js';
+import type { Place } from './place.js';
+import { openPinnedFile } from './read.js';
+import type { RootSet } from './root-set.js';
+import type { Turns } from './turns.js';
+
+export interface Expectation {
+  /** Whole milliseconds, as `stat` and `read` gave them. */
+  readonly mtimeMs?: number;
+  /** Lower-case hex of the whole content. */
+  readonly sha256?: string;
+}
+
+/** What was hashed, so that a change after hashing can be seen. */
+export interface Seen {
+  readonly stat: Stats;
+  readonly sha256: string;
+}
+
+const HASH_SLICE_BYTES = 1024 * 1024;
+
+/** The content as it is now, if the expectation asks for it. Gives way to others while hashing a large file. */
+export async function hashIfAsked(
+  set: RootSet,
+  place: Place,
+  expect: Expectation | undefined,
+  turns: Turns,
+): Promise<Seen | undefined> {
+  if (expect?.sha256 === undefined) return undefined;
+  const fd = openThere(set, place);
+  if (fd === undefined) return undefined;
+  try {
+    return await hashFile(fd, turns);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Throws ConflictError unless `now`, what is there at this moment, is what was expected. */
+export function assertExpected(
+  asked: string,
+  expect: Expectation | undefined,
+  now: Stats | undefined,
+  seen?: Seen,
+): void {
+  if (expect === undefined || (expect.mtimeMs === undefined && expect.sha256 === undefined)) return;
+  const current = now === undefined ? undefined : { mtimeMs: Math.floor(now.mtimeMs), size: now.size };
+  const sameTime = expect.mtimeMs === undefined || expect.mtimeMs === current?.mtimeMs;
+  const sameContent =
+    expect.sha256 === undefined || (seen?.sha256 === expect.sha256.toLowerCase() && isSame(seen.stat, now));
+  if (current === undefined || !sameTime || !sameContent) throw new ConflictError(asked, current);
+}
+
+export async function hashFile(fd: number, turns: Turns): Promise<Seen> {
+  const stat = fstatSync(fd);
+  const hash = createHash('sha256');
+  const slice = Buffer.allocUnsafe(Math.min(HASH_SLICE_BYTES, Math.max(1, stat.size)));
+  for (let at = 0; ; ) {
+    const count = readSync(fd, slice, 0, slice.length, at);
+    if (count === 0) break;
+    hash.update(slice.subarray(0, count));
+    at += count;
+    if (turns.isOver) await turns.pass();
+  }
+  return { stat, sha256: hash.digest('hex') };
+}
+
+function openThere(set: RootSet, place: Place): number | undefined {
+  let fd: number;
+  try {
+    fd = openSync(place.path, HOLD | NO_FOLLOW);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+  using held = new Pin(fd, place.real);
+  return openPinnedFile(set, held, place.asked, constants.O_RDONLY);
+}
+
+function isSame(seen: Stats, now: Stats | undefined): boolean {
+  return (
+    now !== undefined &&
+    seen.ino === now.ino &&
+    seen.dev === now.dev &&
+    seen.size === now.size &&
+    seen.mtimeMs === now.mtimeMs &&
+    seen.ctimeMs === now.ctimeMs
+  );
+}

@@ -1,0 +1,80 @@
+// A pin is an open handle on a place in the tree: whatever its path is made to mean later, the handle stays there.
+//
+// Node has no openat. On Linux `/proc/self/fd/N/name` is one: the kernel starts from the open directory N, not from
+// its path. O_PATH opens nothing (no FIFO waits, no device wakes), it only holds the place, so that a pin can be
+// taken first and judged afterwards.
+
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
+import { type EntryType, FilesUnsupportedError, InvalidPathError } from './errors.js';
+import { readLinkText, toSystemPath } from './names.js';
+
+const O_PATH = 0o10000000; // not among Node's constants; the same on every architecture Node runs on under Linux
+
+export const HOLD = O_PATH;
+export const HOLD_DIRECTORY = O_PATH | constants.O_DIRECTORY;
+export const NO_FOLLOW = constants.O_NOFOLLOW;
+
+export class Pin implements Disposable {
+  readonly fd: number;
+  /** Where it was when it was judged to be inside the roots. */
+  readonly real: string;
+  /** The path of the thing itself, good for as long as the pin is held. */
+  readonly here: string;
+  #open = true;
+
+  constructor(fd: number, real: string) {
+    this.fd = fd;
+    this.real = real;
+    this.here = `/proc/self/fd/${fd}`;
+  }
+
+  /** The path of an entry of this directory. It is the last name only: open it with O_NOFOLLOW. */
+  at(name: string): string | Buffer {
+    return toSystemPath(`${this.here}/${name}`);
+  }
+
+  stat(): Stats {
+    return fstatSync(this.fd);
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#open) return; // the number may long be someone else's
+    this.#open = false;
+    closeSync(this.fd);
+  }
+}
+
+/** Where the kernel says an open descriptor is. Not a path at all for pipes and the like. */
+export function realPathOf(fd: number, asked: string): string {
+  try {
+    return readLinkText(`/proc/self/fd/${fd}`);
+  } catch (error) {
+    if (errnoOf(error) === 'ENAMETOOLONG') throw new InvalidPathError(asked, 'real path too long', error);
+    throw new FilesUnsupportedError(asked, error);
+  }
+}
+
+/** A removed file keeps its old path with this behind it; but a file may also be called so. */
+export function isGone(fd: number, real: string): boolean {
+  return real.endsWith(' (deleted)') && fstatSync(fd).nlink === 0;
+}
+
+/** The mount a descriptor lies on, undefined where the kernel does not say. */
+export function mountIdOf(fd: number): string | undefined {
+  const info = openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY);
+  try {
+    const text = scratch.toString('latin1', 0, readSync(info, scratch, 0, scratch.length, 0));
+    return /^mnt_id:\s*(\d+)/m.exec(text)?.[1];
+  } finally {
+    closeSync(info);
+  }
+}
+
+const scratch = Buffer.alloc(512);
+
+export function typeOf(stat: Stats): EntryType {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'dir';
+  return stat.isSymbolicLink() ? 'symlink' : 'other';
+}

@@ -1,0 +1,98 @@
+// The entries of one pinned directory, sorted by name, bounded however many there are.
+
+import { type Dirent, opendirSync, openSync, readdirSync } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
+import type { EntryType } from './errors.js';
+import { decodeName, REPLACEMENT } from './names.js';
+import { HOLD_DIRECTORY, NO_FOLLOW, Pin } from './pin.js';
+import type { Turns } from './turns.js';
+
+/** Of one directory; what is beyond is left out and said to be. */
+export const MAX_DIRECTORY_ENTRIES = 100_000;
+/** How deep a walk goes below where it began: it holds a descriptor for each level. */
+export const MAX_WALK_LEVELS = 256;
+
+/** A directory file this large holds so many names that reading it at once would be felt by everybody else. */
+const LARGE_DIRECTORY_BYTES = 1024 * 1024;
+const LARGE_BATCH = 1000;
+
+export interface DirectoryEntry {
+  readonly name: string;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+export interface Entries {
+  readonly entries: DirectoryEntry[];
+  /** Names that did not fit are missing. */
+  readonly truncated: boolean;
+}
+
+export async function readDirectory(directory: Pin, turns: Turns): Promise<Entries> {
+  const large = directory.stat().size > LARGE_DIRECTORY_BYTES;
+  const found = large ? await readInBatches(directory, turns) : readAtOnce(directory);
+  return { entries: found.entries.sort(byName), truncated: found.truncated };
+}
+
+/** A directory inside a pinned one; undefined if there is none of that name, or a link instead. */
+export function openChild(parent: Pin, name: string): Pin | undefined {
+  try {
+    const fd = openSync(parent.at(name), HOLD_DIRECTORY | NO_FOLLOW);
+    return new Pin(fd, parent.real === '/' ? `/${name}` : `${parent.real}/${name}`);
+  } catch (error) {
+    if (NOT_A_DIRECTORY.has(errnoOf(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+const NOT_A_DIRECTORY = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES']);
+
+export function entryType(entry: DirectoryEntry): EntryType {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'dir';
+  return entry.isSymbolicLink() ? 'symlink' : 'other';
+}
+
+function readAtOnce(directory: Pin): Entries {
+  const entries = readdirSync(directory.here, { withFileTypes: true });
+  // The replacement character is the sign that a name may not be UTF-8, and has to be had as bytes.
+  const raw = entries.some((entry) => entry.name.includes(REPLACEMENT));
+  return {
+    entries: raw ? readdirSync(directory.here, RAW_ENTRIES).map(decodeEntry) : entries,
+    truncated: false,
+  };
+}
+
+async function readInBatches(directory: Pin, turns: Turns): Promise<Entries> {
+  const handle = opendirSync(directory.here, {
+    encoding: 'buffer' as BufferEncoding,
+    bufferSize: LARGE_BATCH,
+  });
+  try {
+    const entries: DirectoryEntry[] = [];
+    for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
+      if (entries.length === MAX_DIRECTORY_ENTRIES) return { entries, truncated: true };
+      entries.push(decodeEntry(entry as unknown as Dirent<Buffer>));
+      if (turns.isOver) await turns.pass();
+    }
+    return { entries, truncated: false };
+  } finally {
+    handle.closeSync();
+  }
+}
+
+const RAW_ENTRIES = { withFileTypes: true, encoding: 'buffer' } as const;
+
+function decodeEntry(entry: Dirent<Buffer>): DirectoryEntry {
+  return {
+    name: decodeName(entry.name),
+    isFile: () => entry.isFile(),
+    isDirectory: () => entry.isDirectory(),
+    isSymbolicLink: () => entry.isSymbolicLink(),
+  };
+}
+
+function byName(a: DirectoryEntry, b: DirectoryEntry): number {
+  return a.name < b.name ? -1 : 1;
+}

@@ -1,0 +1,64 @@
+// A file that is nobody's yet: written under a name of its own, it takes its place in one step or goes without a trace.
+
+import { closeSync, constants, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
+import { newId } from '../../base/ids.js';
+import { AlreadyExistsError } from './errors.js';
+import type { Pin } from './pin.js';
+import type { Place } from './place.js';
+
+/** Not made from the target's name: that may already have all the 255 bytes a name can have. */
+export const TEMP_PREFIX = '.hawser-';
+
+const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+export class TempFile implements Disposable {
+  readonly fd: number;
+  readonly #path: string | Buffer;
+  #exists = true;
+
+  /** In the same directory as the target, so that taking its place is a rename and not a copy. */
+  constructor(directory: Pin, mode: number) {
+    this.#path = directory.at(TEMP_PREFIX + newId('tmp'));
+    this.fd = openSync(this.#path, NEW_FILE, mode);
+  }
+
+  /** Takes the place of whatever is there. */
+  replace(place: Place): void {
+    renameSync(this.#path, place.path);
+    this.#exists = false;
+  }
+
+  /** Takes an empty place, or throws AlreadyExistsError; the file system decides who was first. */
+  settle(place: Place): void {
+    try {
+      linkSync(this.#path, place.path);
+    } catch (error) {
+      if (errnoOf(error) === 'EEXIST') throw new AlreadyExistsError(place.asked);
+      if (!NO_LINKS.has(errnoOf(error) ?? '')) throw error;
+      // A file system without hard links: claim the name, then take it over from ourselves.
+      claim(place);
+      this.replace(place);
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.fd);
+    if (!this.#exists) return;
+    try {
+      unlinkSync(this.#path);
+    } catch {
+      // Gone, or its directory is: either way there is nothing left to tidy.
+    }
+  }
+}
+
+const NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK']);
+
+function claim(place: Place): void {
+  try {
+    closeSync(openSync(place.path, NEW_FILE, 0o600));
+  } catch (error) {
+    throw errnoOf(error) === 'EEXIST' ? new AlreadyExistsError(place.asked) : error;
+  }
+}
