@@ -1,0 +1,53 @@
+// Whole answers: JSON, text or nothing, with exactly the headers they need.
+
+import type { OutgoingHttpHeaders } from 'node:http';
+import type { Exchange } from './context.js';
+import { answerThenDrain, mustDrain } from './drain.js';
+
+/** From here on a client that reads nothing can hold memory; a smaller answer fits the kernel's own buffers. */
+const WATCHED_BODY_BYTES = 64 * 1024;
+
+export function sendJson(
+  exchange: Exchange,
+  status: number,
+  value: unknown,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  send(exchange, status, { 'Content-Type': 'application/json', ...headers }, JSON.stringify(value));
+}
+
+export function sendText(
+  exchange: Exchange,
+  status: number,
+  text: string,
+  headers: OutgoingHttpHeaders = {},
+): void {
+  send(exchange, status, { 'Content-Type': 'text/plain; charset=utf-8', ...headers }, text);
+}
+
+export function sendEmpty(exchange: Exchange, status = 204, headers: OutgoingHttpHeaders = {}): void {
+  send(exchange, status, headers, '');
+}
+
+/** Any body with any headers. To a client that has left, nothing happens. */
+export function send(
+  exchange: Exchange,
+  status: number,
+  headers: OutgoingHttpHeaders,
+  body: string | Uint8Array,
+): void {
+  const { req, res, settings } = exchange;
+  if (res.destroyed) return;
+  const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length;
+  // 204 and 304 have no body and must not speak of one; every other answer says how long it is, also when that is 0.
+  const exact = status === 204 || status === 304 ? headers : { ...headers, 'Content-Length': length };
+  if (!req.complete && mustDrain(exchange, exact)) return answerThenDrain(exchange, status, exact, body);
+  if (length >= WATCHED_BODY_BYTES) watchForStall(exchange, settings.stallMs);
+  res.writeHead(status, exact);
+  res.end(body);
+}
+
+/** The socket's own timer counts from the last byte the client took, and node:http resets it for the next request. */
+export function watchForStall(exchange: Exchange, stallMs: number): void {
+  exchange.res.socket?.setTimeout(stallMs);
+}
