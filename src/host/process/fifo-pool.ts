@@ -1,0 +1,88 @@
+// Real pipes for children: Node hands out socket pairs, on which `echo x > /dev/stdout` fails with ENXIO.
+
+import { spawn } from 'node:child_process';
+import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The first batch is small, because someone waits for it; the more are used, the more are made at once. */
+const FIRST_BATCH = 16;
+export const MAX_FIFO_BATCH = 192;
+/** Refilled in the background when less than this part of the last batch is left. */
+const LOW_WATER = 1 / 3;
+
+/** Both ends of a pipe. The name is gone by now and only serves to recognise the pipe in /proc. */
+export interface Fifo {
+  readonly path: string;
+  /** Does not block. */
+  readonly readFd: number;
+  readonly writeFd: number;
+}
+
+export class FifoPool {
+  readonly #dir: string;
+  readonly #names: string[] = [];
+  #made = 0;
+  #batch = FIRST_BATCH;
+  #refill: Promise<void> | undefined;
+  #broken = false;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** False when this machine gives us no FIFOs (no mkfifo, a directory that was taken away). */
+  get usable(): boolean {
+    return !this.#broken;
+  }
+
+  /** How many can be opened at once, without waiting. */
+  get ready(): number {
+    return this.#names.length;
+  }
+
+  /** Resolves when `count` pipes can be opened, or when it is clear that they never can. */
+  async prepare(count: number): Promise<void> {
+    while (this.usable && this.#names.length < count) await this.#fill();
+  }
+
+  /** Undefined when none is left or the pool is of no use; then the caller takes an ordinary pipe. */
+  open(): Fifo | undefined {
+    const path = this.#names.pop();
+    if (this.#names.length < this.#batch * LOW_WATER && this.usable) void this.#fill();
+    if (path === undefined) return undefined;
+    let readFd: number | undefined;
+    try {
+      // The reading end first and without waiting: then the writing end finds a reader and does not wait either.
+      readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      const writeFd = openSync(path, constants.O_WRONLY);
+      unlinkSync(path); // from here on nobody can open it by name, and it goes with its last user
+      return { path, readFd, writeFd };
+    } catch {
+      if (readFd !== undefined) closeSync(readFd);
+      this.#broken = true;
+      return undefined;
+    }
+  }
+
+  #fill(): Promise<void> {
+    this.#refill ??= this.#make().finally(() => {
+      this.#refill = undefined;
+    });
+    return this.#refill;
+  }
+
+  async #make(): Promise<void> {
+    if (this.#made > 0) this.#batch = Math.min(this.#batch * 2, MAX_FIFO_BATCH);
+    const names = Array.from({ length: this.#batch }, () => join(this.#dir, `f${(this.#made += 1)}`));
+    if (await runMkfifo(names)) this.#names.push(...names);
+    else this.#broken = true;
+  }
+}
+
+function runMkfifo(names: readonly string[]): Promise<boolean> {
+  return new Promise((resolve) => {
+    const child = spawn('mkfifo', ['-m', '600', ...names], { stdio: 'ignore', detached: true });
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+  });
+}

@@ -1,0 +1,80 @@
+// One guardian per process: ends what we have started when we die without a chance to do it, as by SIGKILL.
+
+import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+import { GUARDIAN_SCRIPT } from './guardian-script.js';
+import { ownMark } from './mark.js';
+import { readStat } from './proc-table.js';
+import { leadersUnder } from './roster.js';
+
+/** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
+const NAME_AFTER_MS = 250;
+/** Leaders named at most, so that a line stays short enough to be written at once. */
+export const MAX_NAMED_LEADERS = 1000;
+
+export class Guardian {
+  readonly #dir: string;
+  #line: Socket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #told = '';
+
+  constructor(privateDir: string) {
+    this.#dir = privateDir;
+  }
+
+  /**
+   * Call it before each start of a child. Cheap when the guardian is there; starts one when it is not, or was killed.
+   * A machine without `sh`, or a private directory that was taken away, means that children go unguarded.
+   */
+  watch(): void {
+    if (this.#line === undefined) {
+      try {
+        this.#start();
+      } catch {
+        return;
+      }
+    }
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#nameLeaders(), NAME_AFTER_MS).unref();
+  }
+
+  #start(): void {
+    const self = readStat(process.pid);
+    if (self === undefined) return; // without /proc it could not find anyone
+    const script = join(this.#dir, 'hawser-guardian'); // a file, so that `ps` shows a name and not a program text
+    writeFileSync(script, GUARDIAN_SCRIPT, { mode: 0o600 });
+    const args = [ownMark(), String(self.pid), String(self.startTicks), this.#dir];
+    const child = spawn('sh', [script, ...args], {
+      cwd: '/',
+      detached: true, // a signal to our group must not end it
+      // No mark: it is nobody's child, and the mark is what it searches for.
+      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+      // Not as its stdin: Node closes that as soon as the child exits, and this child forks and exits at once.
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+    });
+    child.on('error', () => {});
+    child.unref();
+    const line = child.stdio[3] as Socket;
+    line.unref();
+    line.on('error', () => {});
+    line.once('close', () => {
+      this.#line = undefined; // it was killed: the next start of a child brings a new one
+      this.#told = '';
+    });
+    line.resume(); // nothing comes, but only who reads learns of the end
+    this.#line = line;
+  }
+
+  #nameLeaders(): void {
+    this.#timer = undefined;
+    const named = [...leadersUnder(ownMark())].slice(0, MAX_NAMED_LEADERS).flatMap((pid) => {
+      const stat = readStat(pid);
+      return stat === undefined ? [] : [`${pid}:${stat.startTicks}`];
+    });
+    const line = named.join(' ');
+    if (line === this.#told) return;
+    this.#told = line;
+    this.#line?.write(`${line}\n`);
+  }
+}

@@ -1,0 +1,133 @@
+// A running child: its pipes, its end, and the means to end it with all that descends from it.
+
+import type { ChildProcess } from 'node:child_process';
+import { errnoOf } from '../../base/errors.js';
+import { Resource } from '../../base/resource.js';
+import type { InputPipe } from './input-pipe.js';
+import type { OutputPipe } from './output-pipe.js';
+import { addLeader, removeLeader } from './roster.js';
+import { type StopOptions, type StopReport, stopTree } from './stop-tree.js';
+
+export interface LeaderExit {
+  /** Null when a signal ended it. */
+  readonly code: number | null;
+  /** `SIGTERM`, …; null when it ended by itself. */
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface ExitReport extends LeaderExit {
+  readonly durationMs: number;
+  readonly stdoutBytes: number;
+  readonly stderrBytes: number;
+  /** True when someone the process left behind still had an output open, so that we stopped listening. */
+  readonly outputHeld: boolean;
+}
+
+export interface HostProcessParts {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  readonly mark: string;
+  readonly detached: boolean;
+  readonly stdin: InputPipe | undefined;
+  readonly stdout: OutputPipe | undefined;
+  readonly stderr: OutputPipe | undefined;
+}
+
+export class HostProcess extends Resource {
+  readonly pid: number;
+  /** What its environment carries, and by which `stopTree` finds it and all that is below. */
+  readonly mark: string;
+  readonly detached: boolean;
+  readonly stdin: InputPipe | undefined;
+  readonly stdout: OutputPipe | undefined;
+  readonly stderr: OutputPipe | undefined;
+  /** The process itself has ended. Output may still be under way. */
+  readonly leaderExit: Promise<LeaderExit>;
+  /**
+   * The last word: resolves when the process has ended and all its output has been read by the consumer, or discarded.
+   * An output that nobody reads holds it back; one that a grandchild keeps open does so for 250 ms.
+   */
+  readonly exited: Promise<ExitReport>;
+  readonly #child: ChildProcess;
+  #ended = false;
+
+  constructor(parts: HostProcessParts) {
+    super();
+    this.pid = parts.pid;
+    this.mark = parts.mark;
+    this.detached = parts.detached;
+    this.stdin = parts.stdin;
+    this.stdout = parts.stdout;
+    this.stderr = parts.stderr;
+    this.#child = parts.child;
+    const startedAtMs = performance.now();
+    addLeader(this.pid, this.mark);
+    this.leaderExit = new Promise((resolve) => {
+      this.#child.once('exit', (code, signal) => {
+        this.#leaderEnded();
+        resolve({ code, signal });
+      });
+    });
+    this.exited = this.#report(startedAtMs);
+  }
+
+  /** False once the process itself has ended, whoever of its tree may be left. */
+  get running(): boolean {
+    return !this.#ended;
+  }
+
+  /** Sends a signal to the process and its group. False when the process has ended already. */
+  sendSignal(signal: number): boolean {
+    if (this.#ended) return false; // the number may belong to others by now
+    try {
+      process.kill(-this.pid, signal);
+      return true;
+    } catch (error) {
+      if (errnoOf(error) === 'ESRCH') return false;
+      throw error;
+    }
+  }
+
+  /** TERM, grace, KILL to the whole tree; also after the process has ended, for those it left behind. */
+  stop(options?: StopOptions): Promise<StopReport> {
+    return stopTree(this.mark, options);
+  }
+
+  /** Lets the event loop end although the process runs. */
+  unref(): void {
+    this.#child.unref();
+  }
+
+  /** A detached process goes on; only our ends of its pipes are closed. */
+  protected async release(): Promise<void> {
+    try {
+      if (this.detached) this.#child.unref();
+      else await stopTree(this.mark);
+    } finally {
+      this.stdin?.destroy();
+      this.stdout?.destroy();
+      this.stderr?.destroy();
+    }
+  }
+
+  #leaderEnded(): void {
+    this.#ended = true;
+    removeLeader(this.pid);
+    this.stdin?.destroy();
+    this.stdout?.expectEnd();
+    this.stderr?.expectEnd();
+  }
+
+  async #report(startedAtMs: number): Promise<ExitReport> {
+    const exit = await this.leaderExit;
+    const durationMs = performance.now() - startedAtMs;
+    await Promise.all([this.stdout?.drained, this.stderr?.drained]);
+    return {
+      ...exit,
+      durationMs,
+      stdoutBytes: this.stdout?.bytes ?? 0,
+      stderrBytes: this.stderr?.bytes ?? 0,
+      outputHeld: this.stdout?.held === true || this.stderr?.held === true,
+    };
+  }
+}

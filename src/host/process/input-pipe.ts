@@ -1,0 +1,55 @@
+// The way into a child: writes that wait for room, and an end of input that says so when nobody reads any more.
+
+import type { Writable } from 'node:stream';
+import { LocalError } from '../../base/errors.js';
+
+export class InputClosedError extends LocalError {
+  override readonly name = 'InputClosedError';
+
+  constructor(cause?: unknown) {
+    super('input_closed', 'the process no longer reads its input', { cause });
+  }
+}
+
+export class InputPipe {
+  /** The bare stream, for a caller who does its own writing. */
+  readonly stream: Writable;
+  /** Node drops the callbacks of writes that are under way when a stream is destroyed; these must still settle. */
+  readonly #waiting = new Set<(error: Error) => void>();
+
+  constructor(stream: Writable) {
+    this.stream = stream;
+    stream.on('error', () => {}); // EPIPE: each write learns of it by its own callback
+    stream.once('close', () => {
+      for (const fail of this.#waiting) fail(new InputClosedError());
+      this.#waiting.clear();
+    });
+  }
+
+  /** Resolves when the bytes have been handed to the system; a child that does not read keeps the caller waiting. */
+  write(bytes: Uint8Array): Promise<void> {
+    return this.#run((done) => this.stream.write(bytes, done));
+  }
+
+  /** Closes the input after all that was written before. Ending twice is no error. */
+  end(): Promise<void> {
+    if (this.stream.writableEnded || this.stream.destroyed) return Promise.resolve();
+    return this.#run((done) => this.stream.end(done)).catch(() => {});
+  }
+
+  destroy(): void {
+    this.stream.destroy();
+  }
+
+  #run(start: (done: (error?: Error | null) => void) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.stream.destroyed || this.stream.writableEnded) return reject(new InputClosedError());
+      this.#waiting.add(reject);
+      start((error) => {
+        this.#waiting.delete(reject);
+        if (error === undefined || error === null) resolve();
+        else reject(new InputClosedError(error));
+      });
+    });
+  }
+}

@@ -1,0 +1,136 @@
+// Starting a program: no shell, a session of its own, a mark, real pipes, and a typed refusal when it does not start.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Fifo } from './fifo-pool.js';
+import { HostProcess } from './host-process.js';
+import { InputPipe } from './input-pipe.js';
+import { explainLaunchFailure } from './launch-error.js';
+import { MARK_VARIABLE, newChildMark, newDetachedMark } from './mark.js';
+import { OutputPipe } from './output-pipe.js';
+import { readChildStream, readFifo } from './pipe-source.js';
+import { addPipe, removePipe } from './roster.js';
+import { openFifos, openInputFile, useStation } from './station.js';
+
+/** `{ fd }`: the child writes to a descriptor of ours, which stays ours to close. */
+export type OutputTarget = 'pipe' | 'none' | { readonly fd: number };
+
+export interface SpawnOptions {
+  /** The program and its arguments. A name without a slash is looked up in the PATH of `env`. */
+  readonly argv: readonly string[];
+  readonly cwd?: string;
+  /** The whole environment; the mark is added. Absent: our own. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** `none` (the default) is /dev/null; bytes are all the input there is; a `pipe` can be written to later. */
+  readonly stdin?: 'none' | 'pipe' | Uint8Array;
+  readonly stdout?: OutputTarget;
+  readonly stderr?: OutputTarget;
+  /** `socket` is what Node does by itself: the child cannot open /dev/stdout then. */
+  readonly pipes?: 'fifo' | 'socket';
+  /** Puts the process under this mark (see `newScope`), so that all of a scope can be stopped together. */
+  readonly scope?: string;
+  /** Outlives us and every sweep but its own. Give it files to write to: pipes end when we do. */
+  readonly detach?: boolean;
+}
+
+type ChildStdio = 'pipe' | 'ignore' | number;
+
+/** Rejects with LaunchError when the program cannot be started. */
+export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
+  const detached = options.detach === true;
+  const mark = detached ? newDetachedMark() : newChildMark(options.scope);
+  const fifos = await openOutputs(options);
+  const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
+  let child: ChildProcess;
+  try {
+    const stdin = inputFor(options.stdin);
+    if (typeof stdin === 'number') passed.push(stdin);
+    if (!detached) useStation()?.guardian.watch();
+    child = await launch(options, mark, [
+      stdin,
+      outputFor(options.stdout, fifos.stdout),
+      outputFor(options.stderr, fifos.stderr),
+    ]);
+  } catch (error) {
+    closeAll([fifos.stdout?.readFd, fifos.stderr?.readFd]);
+    throw error;
+  } finally {
+    closeAll(passed); // the child has its own; while we have one there is no end of output
+  }
+  return new HostProcess({
+    child,
+    pid: child.pid as number,
+    mark,
+    detached,
+    stdin: openInput(child, options.stdin),
+    stdout: openOutput(child.stdout, fifos.stdout, mark),
+    stderr: openOutput(child.stderr, fifos.stderr, mark),
+  });
+}
+
+async function launch(options: SpawnOptions, mark: string, stdio: ChildStdio[]): Promise<ChildProcess> {
+  const [program = '', ...args] = options.argv;
+  const env: Record<string, string | undefined> = { [MARK_VARIABLE]: mark, ...(options.env ?? process.env) };
+  env[MARK_VARIABLE] = mark;
+  const attempt = { program, cwd: options.cwd, path: env['PATH'] };
+  try {
+    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio });
+    if (child.pid !== undefined) return child;
+    const [error] = (await once(child, 'error')) as [Error];
+    throw error;
+  } catch (error) {
+    throw explainLaunchFailure(error, attempt);
+  }
+}
+
+async function openOutputs(options: SpawnOptions): Promise<{ stdout?: Fifo; stderr?: Fifo }> {
+  if (options.pipes === 'socket') return {};
+  const stdout = (options.stdout ?? 'pipe') === 'pipe';
+  const stderr = (options.stderr ?? 'pipe') === 'pipe';
+  const fifos = await openFifos(Number(stdout) + Number(stderr));
+  const [first, second] = fifos;
+  if (first === undefined) return {};
+  if (second !== undefined) return { stdout: first, stderr: second };
+  return stdout ? { stdout: first } : { stderr: first };
+}
+
+function inputFor(input: SpawnOptions['stdin']): ChildStdio {
+  if (input === 'pipe') return 'pipe';
+  if (input === undefined || input === 'none' || input.length === 0) return 'ignore';
+  return openInputFile(input) ?? 'pipe';
+}
+
+function outputFor(target: OutputTarget = 'pipe', fifo: Fifo | undefined): ChildStdio {
+  if (target === 'none') return 'ignore';
+  if (target !== 'pipe') return target.fd;
+  return fifo?.writeFd ?? 'pipe';
+}
+
+function openInput(child: ChildProcess, input: SpawnOptions['stdin']): InputPipe | undefined {
+  if (child.stdin === null) return undefined;
+  const pipe = new InputPipe(child.stdin);
+  if (input === 'pipe') return pipe;
+  child.stdin.end(input); // bytes for which there was no file
+  return undefined;
+}
+
+function openOutput(stream: Readable | null, fifo: Fifo | undefined, mark: string): OutputPipe | undefined {
+  if (stream !== null) return new OutputPipe((sink) => readChildStream(stream, sink));
+  if (fifo === undefined) return undefined;
+  addPipe(fifo.path, mark);
+  return new OutputPipe((sink) =>
+    readFifo(fifo.readFd, {
+      data: (chunk) => sink.data(chunk),
+      end: () => {
+        removePipe(fifo.path);
+        sink.end();
+      },
+    }),
+  );
+}
+
+function closeAll(fds: readonly (number | undefined)[]): void {
+  for (const fd of fds) if (fd !== undefined) closeSync(fd);
+}

@@ -1,0 +1,75 @@
+// What all starts of this process share: a private directory, pipes made in advance, a guardian.
+
+import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Fifo, FifoPool } from './fifo-pool.js';
+import { Guardian } from './guardian.js';
+import { makePrivateDir, sweepPrivateDirs } from './private-dir.js';
+
+interface Station {
+  readonly dir: string;
+  readonly pool: FifoPool;
+  readonly guardian: Guardian;
+}
+
+let opened: { readonly station: Station | undefined } | undefined;
+let inputs = 0;
+
+/** Starts the guardian and makes the first pipes ahead of time; otherwise the first start of a program waits for them. */
+export async function prepareSpawning(): Promise<void> {
+  useStation()?.guardian.watch();
+  await useStation()?.pool.prepare(2);
+}
+
+/** Undefined where there is no place for temporary files: children then get Node's own pipes and go unguarded. */
+export function useStation(): Station | undefined {
+  opened ??= { station: open() };
+  return opened.station;
+}
+
+/** `count` pipes, or none at all. */
+export async function openFifos(count: number): Promise<Fifo[]> {
+  const pool = useStation()?.pool;
+  if (pool === undefined || count === 0) return [];
+  if (pool.ready < count) await pool.prepare(count);
+  const fifos = Array.from({ length: count }, () => pool.open()).filter((fifo) => fifo !== undefined);
+  if (fifos.length === count) return fifos;
+  for (const fifo of fifos) {
+    closeSync(fifo.readFd);
+    closeSync(fifo.writeFd);
+  }
+  return [];
+}
+
+/**
+ * A file without a name that holds `bytes`, as input of a child. Unlike a socket it can be opened as /dev/stdin, and
+ * unlike a FIFO that does not hang when the writer has gone. Undefined where it cannot be made.
+ */
+export function openInputFile(bytes: Uint8Array): number | undefined {
+  const dir = useStation()?.dir;
+  if (dir === undefined) return undefined;
+  let fd: number | undefined;
+  try {
+    const path = join(dir, `i${(inputs += 1)}`);
+    const mode = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+    const writing = (fd = openSync(path, mode, 0o600));
+    const reading = openSync(path, constants.O_RDONLY); // a position of its own, at the beginning
+    fd = reading;
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(writing, bytes, at);
+    } finally {
+      closeSync(writing);
+      unlinkSync(path);
+    }
+    return reading;
+  } catch {
+    if (fd !== undefined) closeSync(fd);
+    return undefined;
+  }
+}
+
+function open(): Station | undefined {
+  sweepPrivateDirs();
+  const dir = makePrivateDir();
+  return dir === undefined ? undefined : { dir, pool: new FifoPool(dir), guardian: new Guardian(dir) };
+}

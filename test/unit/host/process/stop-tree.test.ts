@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { newScope } from '../../../../src/host/process/mark.js';
+import { spawnProcess } from '../../../../src/host/process/spawn.js';
+import { prepareSpawning } from '../../../../src/host/process/station.js';
+import { stopTree } from '../../../../src/host/process/stop-tree.js';
+import { type Grove, plantGrove } from '../../../fixtures/process/grove.js';
+import { until } from '../../../helpers/wait.js';
+
+const DEAF_KINDS = ['deaf', 'session', 'daemon', 'cleared', 'cleared-leader', 'cleared-member', 'spawner'];
+
+let grove: Grove;
+beforeAll(async () => {
+  grove = plantGrove();
+  await prepareSpawning();
+});
+afterAll(() => grove[Symbol.dispose]());
+
+/** Starts a tree and waits until at least `count` of its processes are there. */
+async function grow(kind: string, count = 2) {
+  const held = await spawnProcess({ argv: grove.tree(kind) });
+  held.stdout?.discard();
+  held.stderr?.discard();
+  await until(() => grove.alive().length >= count, `${kind} to grow`);
+  return held;
+}
+
+test('a tree that listens ends at TERM, and nobody is killed', async () => {
+  const held = await grow('family', 5);
+  const report = await held.stop({ graceMs: 10_000 });
+  expect(grove.alive()).toEqual([]);
+  expect(report).toEqual({ asked: 5, killed: 0 });
+  expect(await held.exited).toMatchObject({ code: null, signal: 'SIGTERM' });
+});
+
+test.each(DEAF_KINDS)('nobody of a %s tree is left after the grace', async (kind) => {
+  const held = await grow(kind);
+  const { killed } = await held.stop({ graceMs: 30 });
+  expect(grove.alive()).toEqual([]);
+  expect(killed).toBeGreaterThan(0);
+  await held.exited;
+});
+
+test('someone who holds the output of an ended leader is found by the pipe', async () => {
+  const held = await grow('cleared-orphan', 1);
+  expect(await held.leaderExit).toEqual({ code: 0, signal: null });
+  await until(() => grove.alive().every(({ ppid }) => ppid !== held.pid), 'the orphan to be one');
+  await held.stop({ graceMs: 0 });
+  expect(grove.alive()).toEqual([]);
+});
+
+test('a member of the session that has no mark is found after the leader has ended', async () => {
+  const held = await spawnProcess({
+    argv: ['sh', '-c', 'env -i "$0" 300 >/dev/null 2>&1 & exit 0', grove.nap],
+  });
+  await held.exited;
+  expect(grove.alive()).toHaveLength(1);
+  await held.stop();
+  expect(grove.alive()).toEqual([]);
+});
+
+test('a stopped process is woken to hear TERM', async () => {
+  const held = await grow('stopped', 1);
+  await until(() => grove.alive().some(({ state }) => state === 'T'), 'the process to stop');
+  expect(await held.stop({ graceMs: 10_000 })).toEqual({ asked: 1, killed: 0 });
+});
+
+test('callers who come together share one ladder, and the shortest grace counts', async () => {
+  const held = await grow('deaf', 1);
+  const patient = held.stop({ graceMs: 60_000 });
+  const hurried = held.stop({ graceMs: 0 });
+  expect(await hurried).toBe(await patient);
+  expect(grove.alive()).toEqual([]);
+});
+
+test('stopping what is gone does nothing, however often', async () => {
+  const held = await spawnProcess({ argv: ['true'] });
+  await held.exited;
+  expect(await held.stop()).toEqual({ asked: 0, killed: 0 });
+  await held.close();
+  await held.close();
+  expect(held.signal.aborted).toBe(true);
+});
+
+test('a scope stops all of its own and nobody else', async () => {
+  const scope = newScope();
+  const inside = [
+    await spawnProcess({ argv: [grove.nap, '300'], scope }),
+    await spawnProcess({ argv: grove.tree('daemon'), scope }),
+  ];
+  for (const each of inside) each.stdout?.discard();
+  await using outside = await spawnProcess({ argv: [grove.nap, '301'] });
+  await until(() => grove.alive().length >= 5, 'all to be there');
+  await stopTree(scope, { graceMs: 30 });
+  expect(grove.alive().map(({ pid }) => pid)).toEqual([outside.pid]);
+});
+
+test('a detached process outlives the tree it was started from', async () => {
+  const held = await spawnProcess({ argv: [grove.nap, '300'], detach: true, stdout: 'none', stderr: 'none' });
+  await held.close();
+  expect(grove.alive().map(({ pid }) => pid)).toEqual([held.pid]);
+  await stopTree(held.mark);
+  expect(grove.alive()).toEqual([]);
+});
+
+describe('500 kills at random moments', () => {
+  const KINDS = [...DEAF_KINDS, 'family', 'holder', 'stopped', 'cleared-orphan', 'grove'];
+  const AT_ONCE = 5;
+
+  test('leave nobody', { timeout: 180_000 }, async () => {
+    let started = 0;
+    const lane = async (): Promise<void> => {
+      while (started < 500) {
+        const kind = KINDS[started++ % KINDS.length] ?? '';
+        const held = await spawnProcess({ argv: grove.tree(kind) });
+        held.stdout?.discard();
+        held.stderr?.discard();
+        await delay(Math.random() * 50);
+        await held.stop({ graceMs: Math.random() < 0.5 ? 0 : Math.random() * 40 });
+        await held.exited;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, lane));
+    expect(grove.alive()).toEqual([]);
+  });
+});
