@@ -1,0 +1,108 @@
+// Which names stand for a secret, which for contents, which for an environment.
+
+/** Anywhere in a name, once case and separators are gone. */
+const SECRET_PARTS = [
+  'password',
+  'passwd',
+  'passphrase',
+  'passcode',
+  'secret',
+  'token',
+  'authorization',
+  'apikey',
+  'accesskey',
+  'privatekey',
+  'signingkey',
+  'encryptionkey',
+  'masterkey',
+  'accountkey',
+  'sessionkey',
+  'sshkey',
+  'authkey',
+  'cookie',
+  'credential',
+  'bearer',
+  'connectionstring',
+  'jwt',
+];
+/** Only as the whole name: as a part they are in too many harmless words. */
+const SECRET_WHOLE = new Set([
+  'auth',
+  'pass',
+  'pwd',
+  'pin',
+  'otp',
+  'totp',
+  'mfa',
+  'dsn',
+  'sid',
+  'pgpassword',
+  'xauth',
+]);
+/** A name that goes on like this speaks about a secret and does not hold it. */
+const ABOUT =
+  /(file|path|stdin|name|type|env|prompt|ttl|age|length|limit|count|expiry|expires|expiresat|expiresin|enabled|required|url|endpoint|policy)$/;
+/** How many of them, not what they are. */
+const AMOUNT = /(tokens|tokencount|tokensused)$/;
+
+const CONTENTS = new Set([
+  'content',
+  'contents',
+  'stdin',
+  'data',
+  'body',
+  'input',
+  'output',
+  'stdout',
+  'stderr',
+  'patchtext',
+  'oldstring',
+  'newstring',
+  'blob',
+  'payload',
+]);
+const ENVIRONMENTS = new Set(['env', 'envs', 'environ', 'environment', 'environmentvariables']);
+const COMMANDS = new Set(['argv', 'args', 'command', 'cmd', 'commandline']);
+
+/** Nobody names a field at such length: it is hidden rather than searched. */
+const MAX_NAME_CHARS = 256;
+const MAX_KNOWN_NAMES = 1000;
+
+export type NameKind = 'secret' | 'contents' | 'environment' | 'command' | 'plain';
+
+/** What a field of this name holds, going by the name alone. */
+export function kindOfName(name: string, value: unknown): NameKind {
+  if (isSecretName(name, value)) return 'secret';
+  const plain = lookUp(name).plain;
+  if (CONTENTS.has(plain)) return 'contents';
+  if (ENVIRONMENTS.has(plain)) return 'environment';
+  return COMMANDS.has(plain) ? 'command' : 'plain';
+}
+
+/** True of `API_KEY`, `x-api-key`, `dbPassword`, `--auth-token`; false of `token_file`, and of `max_tokens` with a number. */
+export function isSecretName(name: string, value: unknown = ''): boolean {
+  if (name.length > MAX_NAME_CHARS) return true;
+  const { plain, secret } = lookUp(name);
+  if (!secret || SECRET_WHOLE.has(plain)) return secret;
+  if (typeof value === 'number' && AMOUNT.test(plain)) return false;
+  return !(ABOUT.test(plain) && (typeof value !== 'object' || value === null));
+}
+
+interface Name {
+  readonly plain: string;
+  readonly secret: boolean;
+}
+
+const known = new Map<string, Name>();
+
+/** The same few names come with every request; what is found out about them is kept. */
+function lookUp(name: string): Name {
+  let found = known.get(name);
+  if (found === undefined) {
+    const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+    found = { plain, secret: SECRET_WHOLE.has(plain) || SECRET_PARTS.some((part) => plain.includes(part)) };
+    if (known.size >= MAX_KNOWN_NAMES) known.clear();
+    known.set(name, found);
+  }
+  return found;
+}

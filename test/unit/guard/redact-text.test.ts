@@ -1,0 +1,233 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { redactArgv } from '../../../src/guard/redact-argv.js';
+import { redactText } from '../../../src/guard/redact-text.js';
+
+const HIDDEN = '[redacted]';
+const MAX = 4096;
+const text = (given: string): string => redactText(given, MAX);
+const argv = (line: string): string => redactArgv(line.split(' '), MAX).join(' ');
+
+// Put together here, so that no scanner takes this file for a leak.
+const join = (...parts: string[]): string => parts.join('');
+const JWT = join('eyJhbGciOiJIUzI1NiJ9', '.eyJzdWIiOiIxMjM0In0.', 'dozjgNryP4J3jVmNHl0w');
+
+describe('a secret is told by its shape', () => {
+  test.each([
+    join('AKIA', 'IOSFODNN7EXAMPLE'),
+    `ghp_${'x'.repeat(36)}`,
+    `github_pat_${'A1b2'.repeat(8)}`,
+    join('glpat-', 'abcdefghij1234567890'),
+    join('sk-', 'proj-abcDEF1234567890xyz'),
+    join('sk-ant-', 'api03-abcDEF1234567890'),
+    join('sk_live_', '4eC39HqLyjWDarjtT1zdp7dc'),
+    join('xoxb-', '1234567890-abcdefghij'),
+    join('AIza', 'SyA-1234567890abcdefghijklmnopqrstu'),
+    `npm_${'a'.repeat(36)}`,
+    `hf_${'a'.repeat(34)}`,
+    JWT,
+  ])('%s', (secret) => {
+    for (const around of [
+      secret,
+      `see ${secret}.`,
+      `a=${secret}&b=1`,
+      `"${secret}"`,
+      `(${secret})`,
+      `x\n${secret}\ny`,
+    ]) {
+      expect(text(around)).not.toContain(secret.slice(0, -4));
+    }
+    expect(text(`before ${secret} after`)).toBe(`before ${HIDDEN} after`);
+  });
+
+  test('a private key, also one that is cut off', () => {
+    const key = `-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEA\n`;
+    expect(text(`x ${key}-----END OPENSSH PRIVATE KEY----- y`)).toBe(`x ${HIDDEN} y`);
+    expect(text(`x ${key}`)).toBe(`x ${HIDDEN}`);
+  });
+});
+
+describe('a secret is told by its place in a text', () => {
+  test.each([
+    ['https://user:pass@host/x', `https://${HIDDEN}@host/x`],
+    ['git clone https://TOKEN@github.com/a/b', `git clone https://${HIDDEN}@github.com/a/b`],
+    ['postgres://u:p%40w@db:5432/x?sslmode=1', `postgres://${HIDDEN}@db:5432/x?sslmode=1`],
+    ['https://u:p@ss@host/', `https://${HIDDEN}@host/`],
+    ['https://host/a@b', 'https://host/a@b'],
+    ['GET /x?token=abc&b=1#f', `GET /x?token=${HIDDEN}&b=1#f`],
+    ['/x?b=1&api_key=abc', `/x?b=1&api_key=${HIDDEN}`],
+    ['Authorization: Bearer abc def', `Authorization: ${HIDDEN}`],
+    ['Authorization: Basic dTpw\nHost: x', `Authorization: ${HIDDEN}\nHost: x`],
+    [`curl -H 'Authorization: Digest a="b", c' https://h`, `curl -H 'Authorization: ${HIDDEN}' https://h`],
+    ['curl -H "X-Api-Key: abc def" https://h', `curl -H "X-Api-Key: ${HIDDEN}" https://h`],
+    ['{"Authorization":"Bearer abc def","a":1}', `{"Authorization":${HIDDEN},"a":1}`],
+    ['Cookie: a="b c"; d=e', `Cookie: ${HIDDEN}`],
+    ['sent Bearer abcdef123', `sent Bearer ${HIDDEN}`],
+    ['bearer of bad news', 'bearer of bad news'],
+    ['basic configuration', 'basic configuration'],
+    ['sent basic dXNlcjpwYXNz==', `sent basic ${HIDDEN}`],
+    ['password=hunter2', `password=${HIDDEN}`],
+    ['password: hunter2 and more', `password: ${HIDDEN} and more`],
+    ['DB_PASSWORD="two words" x', `DB_PASSWORD=${HIDDEN} x`],
+    ["export TOKEN='a b' && run", `export TOKEN=${HIDDEN} && run`],
+    ['{"password": "a\\"b", "user": "me"}', `{"password": ${HIDDEN}, "user": "me"}`],
+    ['curl -d "{\\"password\\":\\"hunter2\\"}"', `curl -d "{\\"password\\":${HIDDEN}}"`],
+    ['password="never closed', `password=${HIDDEN}`],
+    ['run --password hunter2 x', `run --password ${HIDDEN} x`],
+    ["run --db-password 'a b' x", `run --db-password ${HIDDEN} x`],
+    ['run --password=hunter2 x', `run --password=${HIDDEN} x`],
+    ['run -token abc', `run -token ${HIDDEN}`],
+    ['run --password-file /run/x --no-password y', 'run --password-file /run/x --no-password y'],
+    ['docker login --password-stdin host', 'docker login --password-stdin host'],
+    ['curl -u me:hunter2 https://h', `curl -u me:${HIDDEN} https://h`],
+    ['curl --user=me:hunter2 https://h', `curl --user=me:${HIDDEN} https://h`],
+    ['docker run -u 1000:1000 x', 'docker run -u 1000:1000 x'],
+    ['mysql -u root -phunter2 db', `mysql -u root -p${HIDDEN} db`],
+    ['sshpass -p hunter2 ssh h', `sshpass -p ${HIDDEN} ssh h`],
+    ['mkdir -p /srv/x', 'mkdir -p /srv/x'],
+    ['ls -la /srv/app && git status', 'ls -la /srv/app && git status'],
+  ])('%j', (given, expected) => {
+    expect(text(given)).toBe(expected);
+  });
+
+  test('with a name of any length before it', () => {
+    expect(text(`${'a'.repeat(300)}_password=hunter2`)).not.toContain('hunter2');
+  });
+});
+
+describe('a secret is told by its place in an argv', () => {
+  test.each([
+    ['tool --password=hunter2 x', `tool --password=${HIDDEN} x`],
+    ['tool --password=a,b&c;d"e x', `tool --password=${HIDDEN} x`],
+    ['tool --token -starts-with-dash x', `tool --token ${HIDDEN} x`],
+    ['tool -password x y', `tool -password ${HIDDEN} y`],
+    ['tool --password-file x', 'tool --password-file x'],
+    ['tool --ask-pass x', 'tool --ask-pass x'],
+    ['env PGPASSWORD=a,b psql', `env PGPASSWORD=${HIDDEN} psql`],
+    ['tool -e API_TOKEN=x;y', `tool -e API_TOKEN=${HIDDEN}`],
+    ['mysql -uroot -phunter2', `mysql -uroot -p${HIDDEN}`],
+    ['sudo /usr/bin/mysqldump -phunter2 db', `sudo /usr/bin/mysqldump -p${HIDDEN} db`],
+    ['mysql -p db', 'mysql -p db'],
+    ['mkdir -p x', 'mkdir -p x'],
+    ['ssh -p 22 host', 'ssh -p 22 host'],
+    ['sshpass -p hunter2 ssh -p 22 host', `sshpass -p ${HIDDEN} ssh -p ${HIDDEN} host`],
+    ['sshpass -phunter2 ssh host', `sshpass -p${HIDDEN} ssh host`],
+    ['curl -u me:hunter2 h', `curl -u me:${HIDDEN} h`],
+    ['curl -ume:hunter2 h', `curl -ume:${HIDDEN} h`],
+    ['curl --user me:hunter2 h', `curl --user me:${HIDDEN} h`],
+    ['curl -b session=abc h', `curl -b ${HIDDEN} h`],
+    ['redis-cli -a hunter2 ping', `redis-cli -a ${HIDDEN} ping`],
+    ['docker login -u me -p hunter2 reg', `docker login -u me -p ${HIDDEN} reg`],
+    ['docker run -p 80:80 x', 'docker run -p 80:80 x'],
+    ['ldapsearch -w hunter2 -x', `ldapsearch -w ${HIDDEN} -x`],
+    ['zip -P hunter2 a.zip b', `zip -P ${HIDDEN} a.zip b`],
+    ['7z a -phunter2 x.7z', `7z a -p${HIDDEN} x.7z`],
+    ['htpasswd -b file me hunter2', `htpasswd -b file me ${HIDDEN}`],
+    ['openssl rsa -passin pass:hunter2', `openssl rsa -passin ${HIDDEN}`],
+    ['aws configure set aws_secret_access_key abc', `aws configure set aws_secret_access_key ${HIDDEN}`],
+    ['git checkout fix-token-bug file', 'git checkout fix-token-bug file'],
+    ['smbclient -U me%hunter2 //h/x', `smbclient -U me%${HIDDEN} //h/x`],
+  ])('%s', (given, expected) => {
+    expect(argv(given)).toBe(expected);
+  });
+
+  test('also in a word that is a text for a shell', () => {
+    expect(redactArgv(['sh', '-c', 'mysql -phunter2 && curl --token x'], MAX)).toEqual([
+      'sh',
+      '-c',
+      `mysql -p${HIDDEN} && curl --token ${HIDDEN}`,
+    ]);
+  });
+
+  test('words stay as many as they were, odd ones too', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
+        expect(redactArgv(words, MAX)).toHaveLength(words.length);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('a text without secrets comes back as it is', () => {
+  const word = fc.constantFrom(
+    'ls',
+    '-la',
+    '/srv/app',
+    'git',
+    'status',
+    '--short',
+    'grüße',
+    '2>&1',
+    '|',
+    'wc',
+    '-l',
+    'a=1',
+    'x:',
+    '"quoted words"',
+  );
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 20 }), (words) => {
+      expect(text(words.join(' '))).toBe(words.join(' '));
+    }),
+  );
+});
+
+test('redacting twice changes nothing more', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      'password=',
+      '--token ',
+      'Authorization: ',
+      '"',
+      "'",
+      '\n',
+      'https://',
+      '@',
+      ':',
+      ' ',
+      'Bearer ',
+      'x',
+    ),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const once = text(pieces.join(''));
+      expect(text(text(once))).toBe(text(once));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('no text takes long', () => {
+  const started = performance.now();
+  for (const unit of [
+    'a',
+    'a=',
+    '"',
+    '\\"',
+    'a:"',
+    'x-key',
+    'x-',
+    'mysql ',
+    'http://',
+    '://',
+    'a@',
+    '-----BEGIN ',
+    '--a ',
+    'eyJ',
+    'eyJaaaaaaaa.',
+    'Bearer ',
+    'password:"\\',
+    'cookie:',
+    ' ',
+    '\n',
+    '-p',
+    'sk-',
+  ]) {
+    redactText(unit.repeat(MAX), MAX);
+    redactText(`${unit.repeat(MAX / 2)}password=`, 1_000_000);
+  }
+  expect(performance.now() - started).toBeLessThan(3000);
+});
