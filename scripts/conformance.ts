@@ -17,12 +17,18 @@ const usage: Usage = {
   summary: 'run the clauses of a protocol against a server',
   synopsis: `npm run conformance -- SUITE [--target "COMMAND"]     SUITE: ${suites.join(', ')}`,
   flags: {
-    target: { value: '"COMMAND"', summary: 'the server to test, by its command line; {config} and {root} are filled in' },
+    target: {
+      value: '"COMMAND"',
+      summary: 'the server to test, by its command line; {config} and {root} are filled in',
+    },
     help: { short: 'h', summary: 'this text' },
   },
   examples: [
     ['npm run conformance -- rexd', 'our own server, as built'],
-    ['npm run conformance -- rexd --target "other-rexd --stdio --config {config}"', 'a server of another make'],
+    [
+      'npm run conformance -- rexd --target "other-rexd --stdio --config {config}"',
+      'a server of another make',
+    ],
   ],
 };
 
@@ -33,13 +39,16 @@ async function main(args: readonly string[]): Promise<number> {
     console.log(helpText(usage));
     return 0;
   }
-  if (suite === undefined || !suites.includes(suite)) throw new UsageError(`name a suite: ${suites.join(', ')}`);
+  if (suite === undefined || !suites.includes(suite))
+    throw new UsageError(`name a suite: ${suites.join(', ')}`);
   const target = flags.value('target');
   if (target !== undefined) process.env[TARGET_VARIABLE] = JSON.stringify(splitCommand(target));
   return await runLive(['vitest', 'run', '--project', 'conformance', `test/conformance/${suite}/`]);
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
-  console.error(`conformance: ${error instanceof Error ? error.message : String(error)}\nTry: npm run conformance -- --help`);
+  console.error(
+    `conformance: ${error instanceof Error ? error.message : String(error)}\nTry: npm run conformance -- --help`,
+  );
   return 2;
 });

@@ -7,4 +7,5 @@ export const STATIC_STEPS: readonly Step[] = [
   { name: 'lint', command: ['oxlint', '--deny-warnings'] },
   { name: 'format', command: ['biome', 'format', '.'] },
   { name: 'dead code', command: ['knip'] },
+  { name: 'generated docs', command: ['tsx', 'scripts/docs.ts', '--check'] },
 ];

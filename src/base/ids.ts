@@ -1,7 +1,5 @@
 // Ids that sort by time of birth and cannot be guessed: `s_0k3v9q2c7m8t5x1f6h4j2n0p9r`.
 
-import { randomFillSync } from 'node:crypto';
-
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'; // Crockford's base 32: sorts as it counts, no i l o u
 const TIME_CHARS = 10; // 50 bits of milliseconds: until the year 37648
 const RANDOM_CHARS = 16; // 80 bits
@@ -29,7 +27,8 @@ function encodeTime(ms: number): string {
 
 function randomChars(): string {
   if (used === POOL_BYTES) {
-    randomFillSync(pool);
+    // Loaded by the first id: node:crypto costs 3 ms, and a program that only prints its help makes no ids.
+    process.getBuiltinModule('node:crypto').randomFillSync(pool);
     used = 0;
   }
   let text = '';

@@ -8,7 +8,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.ceil(word.length / 2)) ? best.candidate : undefined;
+  return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.ceil(word.length / 2))
+    ? best.candidate
+    : undefined;
 }
 
 /** Levenshtein's distance, one row at a time. Words are capped: nobody mistypes a flag of a thousand letters. */

@@ -19,12 +19,19 @@ const MAX_ISSUES = 16;
  * `zod/mini` ships no texts, so they are written here from the issue's own facts. `value` is what was checked;
  * `knownKeys` lets an unknown key be answered with the one that was probably meant.
  */
-export function describeIssues(issues: readonly Issue[], value: unknown, knownKeys?: (at: Path) => readonly string[]): FieldIssue[] {
+export function describeIssues(
+  issues: readonly Issue[],
+  value: unknown,
+  knownKeys?: (at: Path) => readonly string[],
+): FieldIssue[] {
   return issues.slice(0, MAX_ISSUES).flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.slice(0, MAX_ISSUES).map((key) => {
         const close = nearest(key, knownKeys?.(issue.path) ?? []);
-        return { path: spell([...issue.path, key]), message: `unknown key${close === undefined ? '' : `; did you mean "${close}"?`}` };
+        return {
+          path: spell([...issue.path, key]),
+          message: `unknown key${close === undefined ? '' : `; did you mean "${close}"?`}`,
+        };
       });
     }
     return [{ path: spell(issue.path), message: describe(issue, valueAt(value, issue.path)) }];
@@ -33,14 +40,19 @@ export function describeIssues(issues: readonly Issue[], value: unknown, knownKe
 
 /** One line: `params.argv: expected array, got string`. */
 export function sayIssue(issue: FieldIssue, prefix: string): string {
-  const path = issue.path === '' ? prefix : `${prefix}${prefix === '' || issue.path.startsWith('[') ? '' : '.'}${issue.path}`;
+  const path =
+    issue.path === ''
+      ? prefix
+      : `${prefix}${prefix === '' || issue.path.startsWith('[') ? '' : '.'}${issue.path}`;
   return path === '' ? issue.message : `${path}: ${issue.message}`;
 }
 
 function describe(issue: Issue, value: unknown): string {
   switch (issue.code) {
     case 'invalid_type':
-      return value === undefined ? `is required (${issue.expected})` : `expected ${issue.expected}, got ${kindOf(value)}`;
+      return value === undefined
+        ? `is required (${issue.expected})`
+        : `expected ${issue.expected}, got ${kindOf(value)}`;
     case 'invalid_value':
       return `expected ${issue.values.map((v) => JSON.stringify(v)).join(' or ')}, got ${shown(value)}`;
     case 'too_small':
@@ -60,7 +72,9 @@ function describe(issue: Issue, value: unknown): string {
 
 function alternative(issue: Issue): string {
   if (issue.code === 'invalid_type') return issue.expected;
-  return issue.code === 'invalid_value' ? issue.values.map((v) => JSON.stringify(v)).join(' or ') : 'another value';
+  return issue.code === 'invalid_value'
+    ? issue.values.map((v) => JSON.stringify(v)).join(' or ')
+    : 'another value';
 }
 
 function unit(origin: string): string {
@@ -79,10 +93,13 @@ function shown(value: unknown): string {
 
 function valueAt(value: unknown, path: Path): unknown {
   let at = value;
-  for (const key of path) at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined;
+  for (const key of path)
+    at = typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined;
   return at;
 }
 
 function spell(path: Path): string {
-  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`)).join('');
+  return path
+    .map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`))
+    .join('');
 }

@@ -46,11 +46,21 @@ export function parseFlags(usage: Usage, args: readonly string[]): Flags {
   const options = Object.fromEntries(
     Object.entries(usage.flags).map(([name, flag]) => [
       name,
-      { type: flag.value === undefined ? ('boolean' as const) : ('string' as const), multiple: true, ...(flag.short !== undefined && { short: flag.short }) },
+      {
+        type: flag.value === undefined ? ('boolean' as const) : ('string' as const),
+        multiple: true,
+        ...(flag.short !== undefined && { short: flag.short }),
+      },
     ]),
   );
   const given = new Map<string, (string | boolean)[]>();
-  const { tokens } = parseArgs({ args: args.map((arg) => longForm(usage, arg)), options, strict: false, allowPositionals: true, tokens: true });
+  const { tokens } = parseArgs({
+    args: args.map((arg) => longForm(usage, arg)),
+    options,
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
+  });
   for (const token of tokens) {
     if (token.kind === 'positional') throw new UsageError(`unexpected argument "${token.value}"`);
     if (token.kind !== 'option') continue;
@@ -99,7 +109,9 @@ function checked(usage: Usage, { name, rawName, value, inlineValue }: OptionToke
   const flag = usage.flags[name];
   if (flag === undefined) {
     const close = nearest(name, Object.keys(usage.flags));
-    throw new UsageError(`unknown option ${rawName}${close === undefined ? '' : `; did you mean --${close}?`}`);
+    throw new UsageError(
+      `unknown option ${rawName}${close === undefined ? '' : `; did you mean --${close}?`}`,
+    );
   }
   if (flag.value === undefined) {
     if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
@@ -107,6 +119,7 @@ function checked(usage: Usage, { name, rawName, value, inlineValue }: OptionToke
   }
   // `--root --stdio` has forgotten a value; a value that really begins with dashes can be given as `--root=--odd`.
   const forgotten = value?.startsWith('--') === true && inlineValue !== true;
-  if (value === undefined || value === '' || forgotten) throw new UsageError(`${rawName} needs a value: ${rawName} ${flag.value}`);
+  if (value === undefined || value === '' || forgotten)
+    throw new UsageError(`${rawName} needs a value: ${rawName} ${flag.value}`);
   return value;
 }

@@ -20,6 +20,8 @@ test('every clause is cited by at least one test', () => {
 });
 
 test('every clause says what must hold and where that is written', () => {
-  const silent = Object.entries<Clause>(clauses).filter(([, clause]) => clause.text === '' || !/^[a-z0-9-]+ ".+"/.test(clause.source));
+  const silent = Object.entries<Clause>(clauses).filter(
+    ([, clause]) => clause.text === '' || !/^[a-z0-9-]+ ".+"/.test(clause.source),
+  );
   expect(silent).toEqual([]);
 });

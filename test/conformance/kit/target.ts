@@ -18,7 +18,12 @@ export interface Grounds extends Disposable {
 
 export function makeGrounds(limits: Readonly<Record<string, number>> = {}): Grounds {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-conformance-')));
-  const [root, otherRoot, outside, config] = [join(base, 'app'), join(base, 'lib'), join(base, 'outside'), join(base, 'config.toml')];
+  const [root, otherRoot, outside, config] = [
+    join(base, 'app'),
+    join(base, 'lib'),
+    join(base, 'outside'),
+    join(base, 'config.toml'),
+  ];
   for (const folder of [join(root, 'sub'), otherRoot, outside]) mkdirSync(folder, { recursive: true });
   const lines = [
     '[server]',
@@ -31,7 +36,13 @@ export function makeGrounds(limits: Readonly<Record<string, number>> = {}): Grou
     ...[root, otherRoot].flatMap((path) => ['[[security.allowed_roots]]', `path = ${JSON.stringify(path)}`]),
   ];
   writeFileSync(config, `${lines.join('\n')}\n`);
-  return { root, otherRoot, outside, config, [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }) };
+  return {
+    root,
+    otherRoot,
+    outside,
+    config,
+    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+  };
 }
 
 /** The command of the server under test; `{config}` and `{root}` in a foreign command stand for the grounds. */
@@ -39,5 +50,7 @@ export function rexdCommand(grounds: Grounds): [string, ...string[]] {
   const foreign = process.env[TARGET_VARIABLE];
   if (foreign === undefined) return [process.execPath, bin('rexd'), '--stdio', '--config', grounds.config];
   const words = JSON.parse(foreign) as [string, ...string[]];
-  return words.map((word) => word.replaceAll('{config}', grounds.config).replaceAll('{root}', grounds.root)) as [string, ...string[]];
+  return words.map((word) =>
+    word.replaceAll('{config}', grounds.config).replaceAll('{root}', grounds.root),
+  ) as [string, ...string[]];
 }

@@ -4,7 +4,8 @@ import { expect } from 'vitest';
 import { startRexd } from '../kit/rexd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
-const open = (id: unknown): string => JSON.stringify({ jsonrpc: '2.0', id, method: 'session.open', params: { client_name: 'tést ✓' } });
+const open = (id: unknown): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method: 'session.open', params: { client_name: 'tést ✓' } });
 
 verifies('rexd/encoding/ndjson', async () => {
   await using rexd = startRexd();
@@ -39,7 +40,10 @@ verifies('rexd/messages/response-id', async () => {
     rexd.write(`{"jsonrpc":"2.0","id":${id},"method":"session.open","params":{"client_name":"t"}}\n`);
     const line = await rexd.line();
     const written = id === '"a\\u0062"' ? [`"id":"ab"`, `"id":${id}`] : [`"id":${id}`];
-    expect(written.some((text) => line?.includes(text)), `${id} in ${line}`).toBe(true);
+    expect(
+      written.some((text) => line?.includes(text)),
+      `${id} in ${line}`,
+    ).toBe(true);
   }
 });
 
@@ -58,7 +62,11 @@ verifies('rexd/errors/method-not-found', async () => {
 verifies('rexd/errors/structured', async () => {
   await using rexd = startRexd();
   const { error } = await rexd.call('session.info', { session_id: 5 });
-  expect(error).toMatchObject({ code: expect.any(Number), message: expect.stringMatching(/./), data: expect.any(Object) });
+  expect(error).toMatchObject({
+    code: expect.any(Number),
+    message: expect.stringMatching(/./),
+    data: expect.any(Object),
+  });
 });
 
 verifies('rexd/transport/stdio', async () => {

@@ -18,13 +18,21 @@ const LIMITS = [
 verifies('rexd/version/open-says', async () => {
   await using rexd = startRexd();
   const opened = await rexd.ask('session.open', { client_name: 't' });
-  expect(opened).toMatchObject({ protocol: 'rexd/1', server_version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
+  expect(opened).toMatchObject({
+    protocol: 'rexd/1',
+    server_version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+  });
   expect(opened['capabilities']).toEqual(expect.any(Array));
 });
 
 verifies('rexd/session.open/params', async () => {
   await using rexd = startRexd();
-  const all = { client_name: 't', client_version: '1', workspace_roots: [rexd.grounds.root], requested_capabilities: ['exec'] };
+  const all = {
+    client_name: 't',
+    client_version: '1',
+    workspace_roots: [rexd.grounds.root],
+    requested_capabilities: ['exec'],
+  };
   await rexd.ask('session.open', all);
   for (const [field, wrong] of [
     ['client_name', 5],
@@ -79,12 +87,18 @@ verifies('rexd/session.open/limits', async () => {
   const { limits } = await rexd.ask('session.open', { client_name: 't' });
   expect(Object.keys(limits as object).sort()).toEqual([...LIMITS].sort());
   expect(Object.values(limits as object).every((value) => Number.isInteger(value) && value > 0)).toBe(true);
-  expect(limits).toMatchObject({ max_output_bytes: 4096, hard_timeout_ms: 60_000, default_timeout_ms: 30_000, max_concurrent_sessions: 16 });
+  expect(limits).toMatchObject({
+    max_output_bytes: 4096,
+    hard_timeout_ms: 60_000,
+    default_timeout_ms: 30_000,
+    max_concurrent_sessions: 16,
+  });
 });
 
 verifies('rexd/session.open/limits-downward', async () => {
   await using rexd = startRexd({ max_output_bytes: 4096 });
-  const open = (limits: object): Promise<Record<string, unknown>> => rexd.ask('session.open', { client_name: 't', limits });
+  const open = (limits: object): Promise<Record<string, unknown>> =>
+    rexd.ask('session.open', { client_name: 't', limits });
   expect((await open({ max_output_bytes: 100 }))['limits']).toMatchObject({ max_output_bytes: 100 });
   expect((await open({ max_output_bytes: 1_000_000 }))['limits']).toMatchObject({ max_output_bytes: 4096 });
 });
@@ -120,7 +134,10 @@ verifies('rexd/session.close/closes', async () => {
   const { session_id } = await rexd.ask('session.open', { client_name: 't' });
   expect(await rexd.ask('session.close', { session_id })).toEqual({ ok: true });
   for (const method of ['session.info', 'session.close']) {
-    expect((await rexd.call(method, { session_id })).error).toMatchObject({ code: -32602, data: { session_id } });
+    expect((await rexd.call(method, { session_id })).error).toMatchObject({
+      code: -32602,
+      data: { session_id },
+    });
   }
 });
 

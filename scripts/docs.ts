@@ -1,0 +1,41 @@
+// `npm run docs`: writes docs/protocol from the method tables. With --check it only says what is stale.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ERROR_CODES, METHODS } from '../src/rexd/protocol.js';
+import { ROOT } from './paths.js';
+import { renderProtocolPage } from './protocol-page.js';
+
+const pages: Readonly<Record<string, () => string>> = {
+  'docs/protocol/rexd.md': () =>
+    renderProtocolPage({
+      title: 'REXD v1',
+      source: 'src/rexd/protocol.ts',
+      methods: METHODS,
+      errorCodes: ERROR_CODES,
+    }),
+};
+
+const checkOnly = process.argv.includes('--check');
+const stale: string[] = [];
+for (const [name, render] of Object.entries(pages)) {
+  const file = join(ROOT, name);
+  const text = render();
+  if (readOrEmpty(file) === text) continue;
+  stale.push(name);
+  if (checkOnly) continue;
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+if (checkOnly && stale.length > 0) {
+  console.error(`stale: ${stale.join(', ')}. Run \`npm run docs\` and commit what it writes.`);
+  process.exitCode = 1;
+} else console.log(stale.length === 0 ? 'every page is up to date' : `written: ${stale.join(', ')}`);
+
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,70 @@
+// What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
+
+import { LOG_LEVELS, type LogLevel, openLog } from '../base/log.js';
+import { Roots } from '../guard/roots.js';
+import { loadConfig, type RexdConfig } from '../rexd/config.js';
+import { RexdServer } from '../rexd/server.js';
+import { processLink } from '../wire/transport/stdio.js';
+import { EXIT } from './exit-codes.js';
+import { type Flags, UsageError } from './flags.js';
+
+export async function serveStdio(flags: Flags): Promise<number> {
+  const { config, roots } = await readSettings(flags);
+  const file = flags.value('log-file');
+  const log = openLog({
+    name: 'rexd',
+    level: logLevel(flags) ?? config.server.log_level,
+    ...(file !== undefined && { file }),
+  });
+  const server = new RexdServer({
+    facts: { roots, limits: config.limits, reportVersion: config.server.report_version, capabilities: [] },
+    log,
+  });
+  let code: number = EXIT.ok;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      code = signal === 'SIGINT' ? EXIT.interrupted : EXIT.ok;
+      void server.close();
+    });
+  }
+  await server.serve(processLink());
+  await log.flush();
+  return code;
+}
+
+export async function checkConfig(flags: Flags): Promise<string> {
+  const { config, roots } = await readSettings(flags);
+  const facts = {
+    config: config.file ?? null,
+    roots: roots.shown,
+    limits: config.limits.toJSON(),
+    allow_shell: config.security.allow_shell,
+    audit: config.audit.enabled ? config.audit.path : null,
+  };
+  if (flags.has('json')) return JSON.stringify(facts);
+  return [
+    `config: ${facts.config ?? 'none found, defaults'}`,
+    `roots:  ${facts.roots.length === 0 ? 'none: every path will be refused; pass --root DIR' : facts.roots.join('\n        ')}`,
+    `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
+    `audit:  ${facts.audit ?? 'off'}`,
+    'limits:',
+    ...Object.entries(facts.limits).map(([name, value]) => `  ${name} = ${value}`),
+  ].join('\n');
+}
+
+async function readSettings(flags: Flags): Promise<{ config: RexdConfig; roots: Roots }> {
+  const config = await loadConfig(flags.value('config'), process.env);
+  const cwd = process.cwd();
+  const given = flags.values('root').map((root) => (root.startsWith('/') ? root : `${cwd}/${root}`));
+  const configured = config.security.allowed_roots.map(({ path }) => path);
+  return { config, roots: Roots.open([...configured, ...given], { allowFilesystemRoot: true }) };
+}
+
+function logLevel(flags: Flags): LogLevel | undefined {
+  const asked = flags.value('log-level');
+  if (asked === undefined) return undefined;
+  const level = LOG_LEVELS.find((known) => known === asked);
+  if (level === undefined)
+    throw new UsageError(`--log-level: expected one of ${LOG_LEVELS.join(', ')}, got "${asked}"`);
+  return level;
+}

@@ -1,0 +1,65 @@
+// The command line of rexd. Only flags are dealt with here: help and version answer before the server is loaded.
+
+import { LocalError, toError } from '../base/errors.js';
+import { LOG_LEVELS } from '../base/log.js';
+import { VERSION } from '../base/version.js';
+import { EXIT } from './exit-codes.js';
+import { helpText, parseFlags, type Usage, UsageError } from './flags.js';
+
+const USAGE: Usage = {
+  program: 'rexd',
+  summary: 'run commands and edit files on this host for a client that speaks REXD v1',
+  synopsis: 'rexd --stdio [--root DIR]... [--config FILE]',
+  flags: {
+    stdio: { summary: 'serve one client on standard input and output' },
+    root: { value: 'DIR', repeatable: true, summary: 'allow this folder, beside those of the configuration' },
+    config: { value: 'FILE', summary: 'read this configuration' },
+    check: { summary: 'check the configuration, say what it comes to, and exit' },
+    json: { summary: 'with --check: as JSON' },
+    'log-level': { value: 'LEVEL', summary: `${LOG_LEVELS.join(', ')}; overrides the configuration` },
+    'log-file': { value: 'FILE', summary: 'append the log to a file instead of stderr' },
+    version: { short: 'V', summary: 'print the version' },
+    help: { short: 'h', summary: 'print this text' },
+  },
+  examples: [
+    ['rexd --stdio --root .', 'serve the current folder to the program at the other end of the pipe'],
+    ['ssh deploy@server-a rexd --stdio', 'the same on another host, through your own ssh'],
+    ['rexd --check --config rexd.toml', 'see what a configuration allows before using it'],
+  ],
+  notes: [
+    [
+      'Files:',
+      '  $XDG_CONFIG_HOME/rexd/config.toml, else ~/.config/rexd/config.toml, else /etc/rexd/config.toml',
+      '  Without one and without --root, no folder is allowed.',
+    ].join('\n'),
+    'Exit codes: 0 the client ended the connection, 1 failed, 2 wrong usage or configuration, 130 interrupted.',
+  ],
+};
+
+export async function runRexd(args: readonly string[]): Promise<void> {
+  try {
+    process.exitCode = await main(args);
+  } catch (thrown) {
+    const error = toError(thrown);
+    const hint = error instanceof UsageError ? '\nTry: rexd --help' : '';
+    process.stderr.write(
+      `rexd: ${error instanceof LocalError ? error.message : (error.stack ?? error.message)}${hint}\n`,
+    );
+    process.exitCode = error instanceof LocalError ? EXIT.usage : EXIT.failed;
+  }
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const flags = parseFlags(USAGE, args);
+  if (flags.has('help')) return say(helpText(USAGE));
+  if (flags.has('version')) return say(`rexd ${VERSION}`);
+  const { checkConfig, serveStdio } = await import('./rexd-serve.js');
+  if (flags.has('check')) return say(await checkConfig(flags));
+  if (!flags.has('stdio') && process.stdin.isTTY) throw new UsageError('nothing to serve: pass --stdio');
+  return await serveStdio(flags);
+}
+
+function say(text: string): number {
+  process.stdout.write(`${text}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,19 @@
+// session.info: the state of a session.
+
+import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import type { CallContext } from '../context.js';
+import type { SessionInfo } from '../protocol.js';
+
+export function describeSession(
+  params: ParamsOf<typeof SessionInfo>,
+  ctx: CallContext,
+): ResultOf<typeof SessionInfo> {
+  const session = ctx.sessions.get(params.session_id);
+  return {
+    session_id: session.id,
+    cwd: session.cwd,
+    workspace_roots: [...session.roots.shown],
+    running_processes: 0,
+    limits: session.limits.toJSON(),
+  };
+}

@@ -1,0 +1,58 @@
+// The REXD server: connections in, answers out. What a connection opened ends with it.
+
+import type { Log } from '../base/log.js';
+import { Resource } from '../base/resource.js';
+import { RpcPeer } from '../wire/jsonrpc/peer.js';
+import { Router } from '../wire/jsonrpc/router.js';
+import type { Link } from '../wire/transport/link.js';
+import type { CallContext, ServerFacts } from './context.js';
+import { closeSession } from './methods/session-close.js';
+import { describeSession } from './methods/session-info.js';
+import { openSession } from './methods/session-open.js';
+import { SessionClose, SessionInfo, SessionOpen } from './protocol.js';
+import { SessionPlaces, Sessions } from './sessions.js';
+
+export interface RexdServerOptions {
+  readonly facts: ServerFacts;
+  readonly log: Log;
+}
+
+export class RexdServer extends Resource {
+  readonly #facts: ServerFacts;
+  readonly #log: Log;
+  readonly #router: Router<CallContext>;
+  readonly #places: SessionPlaces;
+  readonly #connections = new Set<RpcPeer>();
+
+  constructor(options: RexdServerOptions) {
+    super();
+    this.#facts = options.facts;
+    this.#log = options.log;
+    this.#places = new SessionPlaces(options.facts.limits.get('max_concurrent_sessions'));
+    this.#router = new Router<CallContext>({ log: options.log })
+      .method(SessionOpen, openSession)
+      .method(SessionInfo, describeSession)
+      .method(SessionClose, closeSession);
+  }
+
+  /** Serves one client until either side ends the connection; resolves when its sessions are gone too. */
+  async serve(link: Link): Promise<void> {
+    await using sessions = new Sessions(this.#places);
+    const call: NonNullable<ConstructorParameters<typeof RpcPeer>[1]>['onRequest'] = (incoming) =>
+      this.#router.call(incoming.method, incoming.params, {
+        signal: incoming.signal,
+        server: this.#facts,
+        sessions,
+        log: this.#log,
+      });
+    const peer = new RpcPeer(link, { onRequest: call, onNotification: call, log: this.#log });
+    this.#connections.add(peer);
+    const lost = await peer.closed;
+    this.#connections.delete(peer);
+    if (lost !== undefined) this.#log.warn('connection lost', { link: link.name, reason: lost.message });
+  }
+
+  protected override async release(reason: Error): Promise<void> {
+    await Promise.all([...this.#connections].map((peer) => peer.close(reason)));
+  }
+}

@@ -1,0 +1,98 @@
+// The sessions of a server: how many there may be, and which of them a client may name.
+
+import { newId } from '../base/ids.js';
+import { Resource } from '../base/resource.js';
+import type { LimitSet } from '../guard/limits.js';
+import type { RexdLimit } from '../guard/limits-rexd.js';
+import type { Roots } from '../guard/roots.js';
+import { rexdError, sessionNotFound } from './errors.js';
+
+export interface SessionFacts {
+  readonly clientName: string;
+  readonly roots: Roots;
+  readonly limits: LimitSet<RexdLimit>;
+}
+
+export class Session extends Resource {
+  readonly id = newId('s');
+  readonly clientName: string;
+  readonly roots: Roots;
+  readonly limits: LimitSet<RexdLimit>;
+
+  constructor(facts: SessionFacts) {
+    super();
+    this.clientName = facts.clientName;
+    this.roots = facts.roots;
+    this.limits = facts.limits;
+  }
+
+  /** Where commands run and relative paths begin; null when the server has no roots at all. */
+  get cwd(): string | null {
+    return this.roots.shown[0] ?? null;
+  }
+
+  protected override async release(): Promise<void> {}
+}
+
+/**
+ * One connection's sessions. Another connection cannot name them: whoever guesses an id is told the same as whoever
+ * made one up. The places are shared by all connections of the server.
+ */
+export class Sessions extends Resource {
+  readonly #places: SessionPlaces;
+  readonly #open = new Map<string, Session>();
+
+  constructor(places: SessionPlaces) {
+    super();
+    this.#places = places;
+  }
+
+  open(facts: SessionFacts): Session {
+    this.#places.take();
+    const session = new Session(facts);
+    this.#open.set(session.id, session);
+    session.signal.addEventListener('abort', () => this.#places.give(), { once: true });
+    return session;
+  }
+
+  get(id: string): Session {
+    const session = this.#open.get(id);
+    if (session === undefined) throw sessionNotFound(id);
+    return session;
+  }
+
+  async end(id: string): Promise<void> {
+    const session = this.get(id);
+    this.#open.delete(id);
+    await session.close();
+  }
+
+  protected override async release(reason: Error): Promise<void> {
+    const sessions = [...this.#open.values()];
+    this.#open.clear();
+    await Promise.all(sessions.map((session) => session.close(reason)));
+  }
+}
+
+export class SessionPlaces {
+  readonly #max: number;
+  #taken = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  take(): void {
+    if (this.#taken >= this.#max) {
+      throw rexdError('resource_limit', `${this.#max} sessions are open already; close one first`, {
+        limit: 'max_concurrent_sessions',
+        value: this.#max,
+      });
+    }
+    this.#taken += 1;
+  }
+
+  give(): void {
+    this.#taken -= 1;
+  }
+}
