@@ -1,0 +1,154 @@
+// The executable rexd as people meet it: help, errors, signals, the end of its input.
+
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { VERSION } from '../../src/base/version.js';
+import { MAX_CONFIG_BYTES } from '../../src/rexd/config.js';
+import { bin, Program, run, type RunResult } from '../helpers/program.js';
+
+const OPEN = '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"t"}}';
+
+let folder: string;
+beforeEach(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-rexd-')));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** No configuration but the test's own: the machine's must not matter. */
+const env = (): Record<string, string> => ({ XDG_CONFIG_HOME: folder, HOME: folder });
+const rexd = (args: readonly string[], input = ''): Promise<RunResult> =>
+  run([process.execPath, bin('rexd'), ...args], { env: env(), input, cwd: folder });
+
+test('--version prints name and version', async () => {
+  expect(await rexd(['--version'])).toMatchObject({ code: 0, stdout: `rexd ${VERSION}\n`, stderr: '' });
+});
+
+test('--help and -h print usage with examples and exit 0', async () => {
+  for (const flag of ['--help', '-h']) {
+    const { code, stdout, stderr } = await rexd([flag]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toMatch(/Usage:[\s\S]*Options:[\s\S]*--stdio[\s\S]*Examples:[\s\S]*ssh /);
+  }
+});
+
+test('wrong usage exits 2, says what is wrong and what to do, and keeps stdout clean', async () => {
+  const wrong: [string[], RegExp][] = [
+    [['--stdo'], /unknown option --stdo; did you mean --stdio\?/],
+    [['--zzzzzzzz'], /unknown option --zzzzzzzz\n/],
+    [['--root'], /--root needs a value: --root DIR/],
+    [['--root', '--stdio'], /--root needs a value: --root DIR/],
+    [['--stdio=yes'], /--stdio takes no value/],
+    [['serve'], /unexpected argument "serve"/],
+    [['--stdio', '--log-level', 'loud'], /--log-level: expected one of trace, .*got "loud"/],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stdout, stderr } = await rexd(args);
+    expect({ code, stdout }, args.join(' ')).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).toContain('Try: rexd --help');
+  }
+});
+
+test('a configuration that is wrong exits 2 and names the file and the key', async () => {
+  const wrong: [string, RegExp][] = [
+    ['[limits]\nmax_output_byte = 5', /limits\.max_output_byte: unknown (key|field).*max_output_bytes/],
+    ['[limts]\n', /limts: unknown .*limits/],
+    [
+      '[limits]\nmax_output_bytes = 0',
+      /limits\.max_output_bytes: expected a whole number of at least 1, got 0/,
+    ],
+    ['[limits]\nmax_output_bytes = "5"', /limits\.max_output_bytes: expected number, got string/],
+    ['[server]\nlog_level = "loud"', /server\.log_level: expected .*"info"/],
+    ['[[security.allowed_roots]]\n', /security\.allowed_roots\[0\]\.path/],
+    ['[[security.allowed_roots]]\npath = "relative"', /relative/],
+    ['[[security.allowed_roots]]\npath = "/no/such/folder"', /\/no\/such\/folder/],
+    ['this is not toml', /TOML/i],
+    [`# ${'x'.repeat(MAX_CONFIG_BYTES)}`, /larger than/],
+  ];
+  const file = join(folder, 'c.toml');
+  for (const [text, message] of wrong) {
+    writeFileSync(file, text);
+    const { code, stdout, stderr } = await rexd(['--stdio', '--config', file], OPEN);
+    expect({ code, stdout }, text.slice(0, 80)).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+    expect(stderr).not.toMatch(/\n\s+at /);
+  }
+  expect(await rexd(['--config', join(folder, 'missing.toml'), '--check'])).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('no such file'),
+  });
+});
+
+test('the configuration is found in XDG_CONFIG_HOME, and --check says what it comes to', async () => {
+  mkdirSync(join(folder, 'rexd'));
+  const file = join(folder, 'rexd/config.toml');
+  writeFileSync(
+    file,
+    `[server]\nreport_version = "9.9.9"\n[limits]\nmax_output_bytes = 77\n[[security.allowed_roots]]\npath = ${JSON.stringify(folder)}\n`,
+  );
+  const checked = await rexd(['--check', '--json']);
+  expect(JSON.parse(checked.stdout)).toMatchObject({
+    config: file,
+    roots: [folder],
+    limits: { max_output_bytes: 77 },
+  });
+  expect((await rexd(['--check'])).stdout).toContain('max_output_bytes = 77');
+  expect(JSON.parse((await rexd(['--stdio'], OPEN)).stdout)).toMatchObject({
+    result: { server_version: '9.9.9', limits: { max_output_bytes: 77 } },
+  });
+});
+
+test('one dash before a long flag works too, as clients of other servers write it', async () => {
+  const { stdout } = await rexd(['-stdio', '-root', '.'], OPEN);
+  expect(JSON.parse(stdout)).toMatchObject({ result: { workspace_roots: [folder] } });
+});
+
+test('without any root a session opens but has none, and --check says so', async () => {
+  expect(JSON.parse((await rexd(['--stdio'], OPEN)).stdout)).toMatchObject({
+    result: { workspace_roots: [] },
+  });
+  expect((await rexd(['--check'])).stdout).toContain('pass --root DIR');
+});
+
+test('signals end the server in good order, with an answer in flight delivered', async () => {
+  for (const [signal, code] of [
+    ['SIGTERM', 0],
+    ['SIGHUP', 0],
+    ['SIGINT', 130],
+  ] as const) {
+    await using program = new Program([process.execPath, bin('rexd'), '--stdio', '--root', folder], {
+      env: env(),
+    });
+    program.write(`${OPEN}\n`);
+    expect(await program.line()).toContain('"id":1');
+    program.child.kill(signal);
+    expect(await program.ended, signal).toEqual({ code, signal: null });
+    expect(program.stderr).toBe('');
+  }
+});
+
+test('a client that goes away in the middle ends the server with one line in the log, not with a crash', async () => {
+  await using program = new Program([process.execPath, bin('rexd'), '--stdio', '--root', folder], {
+    env: env(),
+  });
+  program.write(`${OPEN}\n`);
+  expect(await program.line()).toContain('"id":1');
+  program.child.stdout.destroy();
+  program.write(`${OPEN}\n`);
+  program.endInput();
+  expect(await program.ended).toEqual({ code: 0, signal: null });
+  expect(program.stderr.trim().split('\n')).toEqual([expect.stringContaining('connection lost')]);
+});
+
+test('the log goes to the file it is told, readable by its owner only, never to stdout', async () => {
+  const file = join(folder, 'logs/rexd.log');
+  const { stdout } = await rexd(
+    ['--stdio', '--log-file', file, '--log-level', 'trace'],
+    '{"jsonrpc":"2.0","id":7,"result":1}\n',
+  );
+  expect(stdout).toBe('');
+  expect(readFileSync(file, 'utf8')).toMatch(/"id":7/);
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
