@@ -32,7 +32,7 @@ export async function readBody(exchange: Exchange, options: ReadBodyOptions = {}
   if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
   if (req.readableEnded) throw new LocalError('body_already_read', 'the request body has been read before');
   if (req.destroyed) throw new ClientGoneError();
-  if (req.headers.expect !== undefined && !req.complete) res.writeContinue();
+  if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.complete) res.writeContinue();
   return collect(req, maxBytes);
 }
 
@@ -99,7 +99,9 @@ const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;(.*))?$/i;
 const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^";\s]*)/i;
 
 function requireJsonType(req: IncomingMessage): void {
-  const type = JSON_TYPE.exec(req.headers['content-type'] ?? '');
+  const header = req.headers['content-type'] ?? '';
+  if (header === 'application/json') return;
+  const type = JSON_TYPE.exec(header);
   const charset = CHARSET.exec(type?.[1] ?? '')?.[1] ?? 'utf-8';
   if (type === null || !/^utf-?8$/i.test(charset))
     throw new HttpError(415, 'unsupported_media_type', 'the request body must be application/json in UTF-8');

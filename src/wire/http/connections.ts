@@ -25,6 +25,7 @@ export class Connections {
   }
 
   add(socket: Socket): void {
+    if (this.#closing) return void socket.destroy(); // accepted in the same breath as the end
     this.#open.set(socket, { answering: new Set(), upgraded: false });
     socket.once('close', () => {
       this.#open.delete(socket);
@@ -38,7 +39,7 @@ export class Connections {
     if (connection === undefined) return;
     connection.answering.add(res);
     this.#inFlight += 1;
-    res.once('close', () => {
+    res.on('close', () => {
       this.#inFlight -= 1;
       connection.answering.delete(res);
       if (this.#closing) endIfIdle(socket, connection);

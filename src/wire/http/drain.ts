@@ -29,8 +29,8 @@ export function answerThenDrain(
 ): void {
   const { req, res, settings } = exchange;
   res.writeHead(status, { ...headers, Connection: 'close' });
+  res.flushHeaders(); // apart: an answer to HEAD has no body to take them along
   if (body.length > 0) res.write(body);
-  else res.flushHeaders();
 
   let room = settings.maxDrainBytes;
   const drop = (chunk: Buffer): void => {

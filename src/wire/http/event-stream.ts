@@ -6,7 +6,7 @@ import { ClosedError, Resource } from '../../base/resource.js';
 import { encodeComment, encodeEvent, type SseEvent } from '../sse/encode.js';
 import type { Exchange } from './context.js';
 import { ClientGoneError } from './errors.js';
-import { watchForStall } from './reply.js';
+import { WATCHED_BODY_BYTES, watchForStall } from './reply.js';
 
 export const SSE_KEEP_ALIVE_MS = 15_000; // proxies and load balancers give up on a silent stream after 30 to 60 s
 
@@ -36,6 +36,8 @@ export function openEventStream(exchange: Exchange, options: EventStreamOptions 
 }
 
 const KEEP_ALIVE = encodeComment('keep-alive');
+/** The usual end of every stream, made once: an error costs more than the events of a short stream. */
+const ENDED = new ClosedError('event stream');
 
 export class EventStream extends Resource {
   readonly #exchange: Exchange;
@@ -46,6 +48,8 @@ export class EventStream extends Resource {
   /** Senders whose event is in the queue but not yet with the kernel. */
   readonly #waiting = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
   #ended: Error | undefined;
+  /** Something has been written, and the head with it. */
+  #begun = false;
 
   constructor(exchange: Exchange, options: EventStreamOptions) {
     super();
@@ -69,11 +73,17 @@ export class EventStream extends Resource {
    * wait has filled the queue. An event larger than the queue is accepted when nothing else waits.
    */
   async send(event: SseEvent): Promise<void> {
-    await this.#write(encodeEvent(event));
+    const waiting = this.#write(encodeEvent(event));
+    if (waiting !== undefined) await waiting;
   }
 
   async comment(text: string): Promise<void> {
-    await this.#write(encodeComment(text));
+    const waiting = this.#write(encodeComment(text));
+    if (waiting !== undefined) await waiting;
+  }
+
+  override close(reason: Error = ENDED): Promise<void> {
+    return super.close(reason);
   }
 
   /** Ends the answer; resolves when what was queued has been handed over or the client has left. */
@@ -97,23 +107,28 @@ export class EventStream extends Resource {
       'X-Accel-Buffering': 'no',
       ...options.headers,
     });
-    this.#res.flushHeaders();
+    // A first event sent at once takes the head along in one packet; without one the client must not wait for it.
+    process.nextTick(() => {
+      if (!this.#begun && this.#ended === undefined) this.#res.flushHeaders();
+    });
     if (this.#until?.aborted === true || this.#exchange.req.method === 'HEAD') this.#over();
   }
 
-  #write(bytes: Buffer): Promise<void> {
-    if (this.#ended !== undefined) return Promise.reject(this.#ended);
+  /** Undefined when the client has room for more. */
+  #write(bytes: Buffer): Promise<void> | undefined {
+    if (this.#ended !== undefined) throw this.#ended;
     const queued = this.#res.writableLength;
     if (queued > 0 && queued + bytes.length > this.#maxQueueBytes)
-      return Promise.reject(new StreamFullError(this.#maxQueueBytes));
+      throw new StreamFullError(this.#maxQueueBytes);
+    this.#begun = true;
     this.#keepAlive?.refresh();
-    if (this.#res.write(bytes)) return Promise.resolve();
+    if (this.#res.write(bytes)) return undefined;
     watchForStall(this.#exchange, this.#exchange.settings.stallMs);
     return new Promise((resolve, reject) => this.#waiting.add({ resolve, reject }));
   }
 
   #ping(): void {
-    if (this.#res.writableLength === 0) this.#write(KEEP_ALIVE).catch(() => {}); // never on top of a queue
+    if (this.#res.writableLength === 0) this.#write(KEEP_ALIVE)?.catch(() => {}); // never on top of a queue
   }
 
   readonly #drained = (): void => {
@@ -122,17 +137,20 @@ export class EventStream extends Resource {
     this.#waiting.clear();
   };
 
-  readonly #left = (): void => void this.close(new ClientGoneError());
-  readonly #over = (): void => void this.close(new ClosedError('event stream'));
+  readonly #left = (): void => {
+    if (this.#ended === undefined) void this.close(new ClientGoneError()); // a response closes after a proper end, too
+  };
+  readonly #over = (): void => void this.close();
 }
 
 /** True when everything written has gone out, false when the connection ended first. */
-function endResponse({ res, settings }: Exchange): Promise<boolean> {
+function endResponse(exchange: Exchange): Promise<boolean> {
+  const { res } = exchange;
   return new Promise((resolve) => {
     if (res.writableFinished) return resolve(true);
     if (res.destroyed) return resolve(false);
     res.once('finish', () => resolve(true)).once('close', () => resolve(res.writableFinished));
-    res.socket?.setTimeout(settings.stallMs);
+    if (res.writableLength >= WATCHED_BODY_BYTES) watchForStall(exchange, exchange.settings.stallMs);
     res.end();
   });
 }

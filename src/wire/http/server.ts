@@ -6,6 +6,8 @@ import {
   type OutgoingHttpHeaders,
   type Server,
   type ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { newAbort } from '../../base/abort.js';
@@ -71,6 +73,10 @@ export class HttpServer extends Resource {
     this.#options = options;
     this.#settings = { ...HTTP_DEFAULTS, ...options.settings };
     this.#headers = Object.entries(options.headers ?? {});
+    for (const [name, value] of this.#headers) {
+      validateHeaderName(name); // now, and not with every answer
+      validateHeaderValue(name, value);
+    }
     this.#errors = options.errors ?? {};
     this.#router = new Router(options.routes);
     this.#server = this.#create();

@@ -7,6 +7,9 @@ import {
   createBrowserGuard,
   isLoopbackAuthority,
 } from '../../../src/guard/browser-guard.js';
+import { sendText } from '../../../src/wire/http/reply.js';
+import type { RequestGuard } from '../../../src/wire/http/server.js';
+import { request, route, TestServer } from '../wire/http/kit.js';
 
 const LOOPBACK = [
   'localhost',
@@ -317,6 +320,51 @@ describe('properties', () => {
       ),
       { numRuns: 5000 },
     );
+  });
+});
+
+describe('before a server', () => {
+  const run = route('/exec', (ctx) => sendText(ctx, 200, 'ran'), 'POST');
+  const ask = async (guard: RequestGuard, text: string): Promise<[number, string | undefined]> => {
+    await using kit = await TestServer.start({
+      routes: [run],
+      guard,
+      headers: { 'Access-Control-Allow-Origin': '*' },
+    });
+    const { status, headers } = await kit.exchange(text);
+    return [status, headers['Access-Control-Allow-Origin']];
+  };
+
+  test.each([
+    ['a program', request('POST /exec'), 200],
+    [
+      'a page of this machine',
+      request('POST /exec', { Origin: 'http://localhost:5173', 'Sec-Fetch-Site': 'same-site' }),
+      200,
+    ],
+    [
+      'a page elsewhere',
+      request('POST /exec', { Origin: 'https://evil.com', 'Sec-Fetch-Site': 'cross-site' }),
+      403,
+    ],
+    ['its preflight', request('OPTIONS /exec', { Origin: 'https://evil.com' }), 403],
+    ['a form in a sandboxed frame', request('POST /exec', { Origin: 'null' }), 403],
+    ['a name rebound to this machine', request('POST /exec', { Host: 'evil.com:3923' }), 403],
+    ['a proxy request', request('POST http://evil.com/exec'), 403],
+    ['two Hosts', request('POST /exec', { host: 'evil.com' }), 403],
+    ['no Host', 'POST /exec HTTP/1.1\r\n\r\n', 403],
+    ['an unknown path', request('GET /none', { Host: 'evil.com' }), 403],
+  ])('%s gets its answer', async (_, text, status) => {
+    expect(await ask(createBrowserGuard(), text)).toEqual([status, '*']);
+  });
+
+  test('permissive means literally anybody', async () => {
+    const text = request('POST /exec', {
+      Host: 'evil.com',
+      Origin: 'https://evil.com',
+      'Sec-Fetch-Site': 'cross-site',
+    });
+    expect(await ask(createBrowserGuard({ mode: 'permissive' }), text)).toEqual([200, '*']);
   });
 });
 

@@ -198,6 +198,16 @@ describe('Expect: 100-continue', () => {
     expect(await client.response()).toMatchObject({ status: 200, body: 'hello' });
   });
 
+  test('is not answered to HTTP/1.0, which does not know it', async () => {
+    await using kit = await start();
+    const text = 'POST /echo HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n';
+    await using client = await kit.connect();
+    client.write(text);
+    await until(() => kit.server.inFlight === 1, 'the request to arrive');
+    client.write('hello');
+    expect(await client.response()).toMatchObject({ status: 200, body: 'hello' });
+  });
+
   test.each([
     [413, 'POST /echo', CAP + 1],
     [404, 'POST /none', 5],
@@ -219,6 +229,13 @@ describe('a body nobody wants', () => {
     client.write(request('POST /none', {}, 'x'.repeat(100)) + request('POST /echo', {}, 'next'));
     expect((await client.response()).status).toBe(404);
     expect(await client.response()).toMatchObject({ status: 200, body: 'next' });
+  });
+
+  test('does not hold up the head of an answer that has no body', async () => {
+    await using kit = await start({ drainMs: 60_000, graceMs: 20 });
+    await using client = await kit.connect();
+    client.write(request('HEAD /none', { 'Transfer-Encoding': 'chunked' }));
+    expect((await client.response({ head: true })).status).toBe(404);
   });
 
   test.each([

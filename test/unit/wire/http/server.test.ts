@@ -166,6 +166,12 @@ describe('headers on every answer', () => {
   });
 });
 
+test('headers that cannot be sent are refused when the server is made', () => {
+  const { log } = recordLog();
+  expect(() => new HttpServer({ routes: [], log, headers: { 'X-A': 'a\r\nX-B: b' } })).toThrow(TypeError);
+  expect(() => new HttpServer({ routes: [], log, headers: { 'X A': 'a' } })).toThrow(TypeError);
+});
+
 describe('the guard', () => {
   test('comes before routing and bodies, on every path and method', async () => {
     const reached: string[] = [];
