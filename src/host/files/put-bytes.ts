@@ -20,17 +20,24 @@ import type { Turns } from './turns.js';
 /** One call to the system writes at most this much; up to here an append cannot be torn apart by another. */
 export const WRITE_SLICE_BYTES = 1024 * 1024;
 
+/** A burst of writes to one file may run ahead of the clock by this much; a date further off is not our doing. */
+const MAX_AHEAD_MS = 2000;
+
 const ALL_PERMISSIONS = 0o7777;
 const WITHOUT_SET_ID = 0o1777;
 
 export const syncFile = promisify(fsync);
 
-/** A write may take less than it was given, so it is asked until all is gone. */
-export async function putBytes(fd: number, data: Uint8Array, turns: Turns): Promise<void> {
-  for (let at = 0; at < data.length; ) {
+/**
+ * A write may take less than it was given, so it is asked until all is gone. Gives a promise only if it has to take
+ * turns: up to a slice, what follows the call follows it at once, with nobody in between.
+ */
+export function putBytes(fd: number, data: Uint8Array, turns: Turns, from = 0): Promise<void> | undefined {
+  for (let at = from; at < data.length; ) {
     at += writeSync(fd, data, at, Math.min(WRITE_SLICE_BYTES, data.length - at));
-    if (turns.isOver && at < data.length) await turns.pass();
+    if (turns.isOver && at < data.length) return turns.pass().then(() => putBytes(fd, data, turns, at));
   }
+  return undefined;
 }
 
 /** The new file is to look like the old one. Owner first: changing it clears the set-id bits. */
@@ -43,14 +50,16 @@ export function keepOwnerAndMode(fd: number, old: Stats): void {
 
 /**
  * Callers compare whole milliseconds to see whether a file has changed; a second write within one would go unseen.
- * So the time of a write is moved on by one if it equals the one before.
+ * So a write is always later than the one before, by a millisecond if the clock has not moved on.
  */
 export function moveMtimeOn(fd: number, before: Stats | undefined): Stats {
   const now = fstatSync(fd);
-  if (before === undefined || Math.floor(now.mtimeMs) !== Math.floor(before.mtimeMs)) return now;
+  const old = Math.floor(before?.mtimeMs ?? Number.NEGATIVE_INFINITY);
+  const ahead = old - Math.floor(now.mtimeMs);
+  if (ahead < 0 || ahead > MAX_AHEAD_MS) return now;
   try {
     // In the middle of the next millisecond: times travel as seconds in a double, and rounding must not bring it back.
-    futimesSync(fd, now.atimeMs / 1000, (Math.floor(now.mtimeMs) + 1.5) / 1000);
+    futimesSync(fd, now.atimeMs / 1000, (old + 1.5) / 1000);
   } catch (error) {
     if (errnoOf(error) !== 'EPERM') throw error; // not our file: its time stays as it is
   }

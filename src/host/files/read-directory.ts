@@ -29,10 +29,15 @@ export interface Entries {
   readonly truncated: boolean;
 }
 
-export async function readDirectory(directory: Pin, turns: Turns): Promise<Entries> {
-  const large = directory.stat().size > LARGE_DIRECTORY_BYTES;
-  const found = large ? await readInBatches(directory, turns) : readAtOnce(directory);
-  return { entries: found.entries.sort(byName), truncated: found.truncated };
+const LIMITS = { maxEntries: MAX_DIRECTORY_ENTRIES, largeBytes: LARGE_DIRECTORY_BYTES };
+
+export async function readDirectory(directory: Pin, turns: Turns, limits = LIMITS): Promise<Entries> {
+  const { maxEntries, largeBytes } = limits;
+  const isLarge = directory.stat().size > largeBytes;
+  const entries = isLarge ? await readInBatches(directory, turns, maxEntries + 1) : readAtOnce(directory);
+  const truncated = entries.length > maxEntries;
+  if (truncated) entries.length = maxEntries;
+  return { entries: entries.sort(byName), truncated };
 }
 
 /** A directory inside a pinned one; undefined if there is none of that name, or a link instead. */
@@ -54,29 +59,25 @@ export function entryType(entry: DirectoryEntry): EntryType {
   return entry.isSymbolicLink() ? 'symlink' : 'other';
 }
 
-function readAtOnce(directory: Pin): Entries {
+function readAtOnce(directory: Pin): DirectoryEntry[] {
   const entries = readdirSync(directory.here, { withFileTypes: true });
   // The replacement character is the sign that a name may not be UTF-8, and has to be had as bytes.
   const raw = entries.some((entry) => entry.name.includes(REPLACEMENT));
-  return {
-    entries: raw ? readdirSync(directory.here, RAW_ENTRIES).map(decodeEntry) : entries,
-    truncated: false,
-  };
+  return raw ? readdirSync(directory.here, RAW_ENTRIES).map(decodeEntry) : entries;
 }
 
-async function readInBatches(directory: Pin, turns: Turns): Promise<Entries> {
+async function readInBatches(directory: Pin, turns: Turns, most: number): Promise<DirectoryEntry[]> {
   const handle = opendirSync(directory.here, {
     encoding: 'buffer' as BufferEncoding,
     bufferSize: LARGE_BATCH,
   });
   try {
     const entries: DirectoryEntry[] = [];
-    for (let entry = handle.readSync(); entry !== null; entry = handle.readSync()) {
-      if (entries.length === MAX_DIRECTORY_ENTRIES) return { entries, truncated: true };
+    for (let entry = handle.readSync(); entry !== null && entries.length < most; entry = handle.readSync()) {
       entries.push(decodeEntry(entry as unknown as Dirent<Buffer>));
       if (turns.isOver) await turns.pass();
     }
-    return { entries, truncated: false };
+    return entries;
   } finally {
     handle.closeSync();
   }

@@ -37,7 +37,8 @@ export async function writeInPlace(
     assertExpected(place.asked, options.expect, created ? undefined : before, seen);
     if (created && options.permissions !== undefined) fchmodSync(fd, options.permissions);
     if (!created && options.mode !== 'append') ftruncateSync(fd, 0);
-    await putBytes(fd, data, turns);
+    const rest = putBytes(fd, data, turns);
+    if (rest !== undefined) await rest;
     const stat: Stats = moveMtimeOn(fd, created ? undefined : before);
     if (options.durable !== false) await syncFile(fd);
     done = true;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FilesUnsupportedError, InvalidPathError } from '../../../../src/host/files/errors.js';
 import { isInside, RootSet } from '../../../../src/host/files/root-set.js';

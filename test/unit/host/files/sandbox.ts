@@ -1,5 +1,6 @@
 // A root with an outside beside it, and a look at the end whether anything was left open or lying about.
 
+import { execFileSync } from 'node:child_process';
 import {
   lstatSync,
   mkdirSync,
@@ -52,12 +53,26 @@ export function makeSandbox(options: RootSetOptions = {}): Sandbox {
     },
     [Symbol.dispose]() {
       const open = openBelow(base);
-      const temporary = snapshot(base).filter((line) => line.includes(TEMP_PREFIX));
+      const temporary = namesBelow(Buffer.from(base)).filter((name) => name.startsWith(TEMP_PREFIX));
       rmSync(base, { recursive: true, force: true });
       if (open.length > 0) throw new Error(`left open: ${open.join(', ')}`);
       if (temporary.length > 0) throw new Error(`left behind: ${temporary.join(', ')}`);
     },
   };
+}
+
+const NOBODY = 65_534;
+
+/** Runs as somebody without special rights, whom the sandbox is made to belong to; root may do everything. */
+export async function asNobody<T>(box: Sandbox, action: () => Promise<T>): Promise<T> {
+  if (process.geteuid?.() !== 0) return await action();
+  execFileSync('chown', ['-R', String(NOBODY), box.base]);
+  process.seteuid?.(NOBODY);
+  try {
+    return await action();
+  } finally {
+    process.seteuid?.(0);
+  }
 }
 
 /** Every entry below a directory with what can be seen of it: two equal snapshots mean nothing was touched. */
@@ -71,6 +86,14 @@ export function snapshot(directory: string): string[] {
       return `${path} ${stat.mode.toString(8)} ${facts} ${content}`;
     })
     .sort();
+}
+
+/** By bytes, so that names that are not UTF-8 do not end it. */
+function namesBelow(directory: Buffer): string[] {
+  return readdirSync(directory, { encoding: 'buffer', withFileTypes: true }).flatMap((entry) => {
+    const path = Buffer.concat([directory, Buffer.from('/'), entry.name]);
+    return (entry.isDirectory() ? namesBelow(path) : []).concat(entry.name.toString('latin1'));
+  });
 }
 
 function openBelow(base: string): string[] {
