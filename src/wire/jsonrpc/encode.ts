@@ -1,0 +1,86 @@
+// Messages as one line of JSON text each.
+
+import type { WireError } from '../../base/errors.js';
+import type { Line, Piece } from '../ndjson/line-writer.js';
+import type { RawId } from './message.js';
+
+/**
+ * A result or params that are JSON text already: one line of it, valid, or the framing is broken (a newline is
+ * refused, the rest is taken on trust).
+ */
+export class RawJson {
+  readonly json: Piece;
+
+  constructor(json: Piece) {
+    this.json = json;
+  }
+}
+
+/** Throws when `result` has no JSON form (a cycle, a bigint, a function). No result at all is `null`. */
+export function encodeResult(id: RawId, result: unknown): Line {
+  return wrap(`{"jsonrpc":"2.0","id":${id},"result":`, result === undefined ? null : result);
+}
+
+export function encodeError(id: RawId, error: WireError): Line {
+  return wrap(`{"jsonrpc":"2.0","id":${id},"error":`, error);
+}
+
+export function encodeRequest(id: number, method: string, params: object | undefined): Line {
+  const head = `{"jsonrpc":"2.0","id":${id},"method":${quote(method)}`;
+  return params === undefined ? `${head}}` : wrap(`${head},"params":`, params);
+}
+
+export function encodeNotification(method: string, params: object | undefined): Line {
+  const head = `{"jsonrpc":"2.0","method":${quote(method)}`;
+  return params === undefined ? `${head}}` : wrap(`${head},"params":`, params);
+}
+
+/** The lines as one JSON array. */
+export function encodeBatch(lines: readonly Line[]): Line {
+  const pieces: Piece[] = [];
+  let text = '[';
+  for (const [i, line] of lines.entries()) {
+    if (i > 0) text += ',';
+    for (const piece of typeof line === 'string' || line instanceof Uint8Array ? [line] : line) {
+      if (typeof piece === 'string') {
+        text += piece;
+      } else {
+        pieces.push(text, piece);
+        text = '';
+      }
+    }
+  }
+  text += ']';
+  return pieces.length === 0 ? text : [...pieces, text];
+}
+
+/** Method names are few and come again and again. */
+const quoted = new Map<string, string>();
+const MAX_QUOTED = 256;
+
+function quote(method: string): string {
+  const known = quoted.get(method);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(method);
+  if (quoted.size < MAX_QUOTED) quoted.set(method, text);
+  return text;
+}
+
+function wrap(head: string, value: unknown): Line {
+  if (value instanceof RawJson) {
+    const { json } = value;
+    assertOneLine(json);
+    return typeof json === 'string' ? `${head}${json}}` : [head, json, '}'];
+  }
+  const json = JSON.stringify(value) as string | undefined;
+  if (json === undefined) throw new TypeError(`a ${typeof value} has no JSON form`);
+  return `${head}${json}}`;
+}
+
+function assertOneLine(json: Piece): void {
+  const at =
+    typeof json === 'string'
+      ? json.indexOf('\n')
+      : Buffer.from(json.buffer, json.byteOffset, json.length).indexOf(10);
+  if (at !== -1) throw new TypeError(`raw JSON has a newline at ${at}`);
+}

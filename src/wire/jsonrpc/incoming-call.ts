@@ -1,0 +1,84 @@
+// One request or notification from the other side while it is being served, and the batch it may belong to.
+
+import type { Line } from '../ndjson/line-writer.js';
+import { encodeBatch } from './encode.js';
+import type { IncomingNotification, IncomingRequest, JsonRpcId, JsonRpcParams, RawId } from './message.js';
+
+/** What a handler is told about the call it serves. */
+export interface IncomingCall {
+  readonly method: string;
+  readonly params: JsonRpcParams | undefined;
+  /** Undefined for a notification: nobody waits for an answer. */
+  readonly id: JsonRpcId | undefined;
+  /** Aborts when the caller calls it off, or the connection closes. */
+  readonly signal: AbortSignal;
+}
+
+export class ServedCall implements IncomingCall {
+  readonly method: string;
+  readonly params: JsonRpcParams | undefined;
+  readonly id: JsonRpcId | undefined;
+  readonly rawId: RawId | undefined;
+  /** Of the line it came in: what it counts for while it waits. */
+  readonly bytes: number;
+  readonly slot: BatchSlot | undefined;
+  #controller: AbortController | undefined;
+  #abortReason: Error | undefined;
+
+  constructor(message: IncomingRequest | IncomingNotification, bytes: number, slot: BatchSlot | undefined) {
+    this.method = message.method;
+    this.params = message.params;
+    this.id = message.kind === 'request' ? message.id : undefined;
+    this.rawId = message.kind === 'request' ? message.rawId : undefined;
+    this.bytes = bytes;
+    this.slot = slot;
+  }
+
+  /** Made on demand: most handlers are done before anyone could ask for it. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  get abortReason(): Error | undefined {
+    return this.#abortReason;
+  }
+
+  abort(reason: Error): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#controller?.abort(reason);
+  }
+}
+
+/** Where one reply of a batch goes. */
+export interface BatchSlot {
+  fill(reply: Line): void;
+}
+
+/** The replies of one batch, held until the last of them is there, then sent in the order of their requests. */
+export class ReplyBatch {
+  readonly #replies: Line[] = [];
+  readonly #send: (line: Line) => void;
+  #missing = 0;
+
+  constructor(send: (line: Line) => void) {
+    this.#send = send;
+  }
+
+  /** To be called for all members before the first slot is filled. */
+  reserve(): BatchSlot {
+    const index = this.#missing;
+    this.#missing += 1;
+    return {
+      fill: (reply) => {
+        this.#replies[index] = reply;
+        this.#missing -= 1;
+        if (this.#missing === 0) this.#send(encodeBatch(this.#replies));
+      },
+    };
+  }
+}

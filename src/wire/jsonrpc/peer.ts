@@ -1,0 +1,386 @@
+// A JSON-RPC 2.0 peer over a link: requests, notifications and batches both ways, bounded in every direction.
+
+import * as z from 'zod/mini';
+import { LocalError } from '../../base/errors.js';
+import type { Log } from '../../base/log.js';
+import { ClosedError, Resource } from '../../base/resource.js';
+import { LineSplitter, MAX_LINE_BYTES } from '../ndjson/line-splitter.js';
+import { LineWriter, type Line } from '../ndjson/line-writer.js';
+import { LINGER_MS, type Link } from '../transport/link.js';
+import { CallServer, MAX_CONCURRENT_CALLS, type CallHandler } from './call-server.js';
+import { decodeLine } from './decode.js';
+import { encodeBatch, encodeError, encodeNotification, encodeRequest } from './encode.js';
+import { ReplyBatch, ServedCall, type BatchSlot } from './incoming-call.js';
+import {
+  CANCEL_METHOD,
+  INVALID_REQUEST,
+  PARSE_ERROR,
+  type IncomingMessage,
+  type RawId,
+  type Unchecked,
+} from './message.js';
+import type { EventDef, MethodDef, RequestOf, ResultOf } from './method.js';
+import { PendingRequests, type RequestOptions } from './pending-requests.js';
+
+/** Members of a batch; a longer one is refused as a whole. */
+export const MAX_BATCH = 1024;
+/** Lines whose calls may not start yet: past this nothing is read. Answers and cancellations get through until then. */
+export const MAX_WAITING_BYTES = 1024 * 1024;
+/**
+ * The same while requests of our own are out: the calls being served may be waiting for just those answers, which lie
+ * behind the calls that wait, so stopping early would stop both sides for good.
+ */
+export const MAX_WAITING_BYTES_WHILE_CALLING = 64 * 1024 * 1024;
+/** After the other side has ended its output: how long calls in progress have to finish, and answers to be taken. */
+export const DRAIN_MS = 10_000;
+/** On a plain close: how long the other side may take no answers before it gets no more. */
+export const FLUSH_MS = 1000;
+
+export interface PeerOptions {
+  readonly onRequest?: CallHandler;
+  readonly onNotification?: CallHandler;
+  readonly log?: Log;
+  readonly maxLineBytes?: number;
+  readonly maxConcurrent?: number;
+  readonly maxBatch?: number;
+  readonly maxWaitingBytes?: number;
+  readonly maxPending?: number;
+  readonly highWaterBytes?: number;
+  readonly lowWaterBytes?: number;
+  readonly maxQueuedBytes?: number;
+  readonly drainMs?: number;
+}
+
+export interface BatchCall {
+  readonly method: string;
+  readonly params?: object;
+}
+
+export class RpcPeer extends Resource {
+  readonly link: Link;
+  /** Settles when the connection is gone: undefined if either side just ended it, else what went wrong. */
+  readonly closed: Promise<Error | undefined>;
+  /** Settles when nothing more will come from the other side, while answers may still go out. */
+  readonly inputEnded: Promise<void>;
+  readonly #options: PeerOptions;
+  readonly #log: Log | undefined;
+  readonly #maxBatch: number;
+  readonly #writer: LineWriter;
+  readonly #splitter: LineSplitter;
+  readonly #calls: CallServer;
+  readonly #pending: PendingRequests;
+  #tellClosed!: (reason: Error | undefined) => void;
+  #tellInputEnded!: () => void;
+  /** Why no request can be answered any more. */
+  #refusal: Error | undefined;
+  #inputOver = false;
+  #paused = false;
+  #watchingDrain = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(link: Link, options: PeerOptions = {}) {
+    super();
+    this.link = link;
+    this.#options = options;
+    this.#log = options.log;
+    this.#maxBatch = options.maxBatch ?? MAX_BATCH;
+    this.closed = new Promise((resolve) => (this.#tellClosed = resolve));
+    this.inputEnded = new Promise((resolve) => (this.#tellInputEnded = resolve));
+    this.#pending = new PendingRequests({
+      onCancel: (id) => this.#tellCancelled(id),
+      ...(options.maxPending !== undefined && { max: options.maxPending }),
+    });
+    this.#calls = new CallServer({
+      onRequest: options.onRequest,
+      onNotification: options.onNotification,
+      maxConcurrent: options.maxConcurrent ?? MAX_CONCURRENT_CALLS,
+      send: (line) => this.#sendReply(line),
+      isCongested: () => this.#writer.congested,
+      onProgress: () => this.#regulate(),
+      log: options.log,
+    });
+    this.#writer = new LineWriter(link.output, {
+      ...options,
+      onFailure: (reason) => this.#onOutputLost(reason),
+    });
+    const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+    this.#splitter = new LineSplitter((bytes, start, end) => this.#onLine(bytes, start, end), {
+      maxLineBytes,
+      onOversize: () => this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`),
+    });
+    link.input.on('data', this.#onData);
+    link.input.once('end', () => this.#onInputEnd());
+    link.input.on('error', (error) => this.#onInputLost(error));
+    link.input.once('close', () => this.#onInputEnd());
+    if (link.input.destroyed || link.input.readableEnded) queueMicrotask(() => this.#onInputEnd());
+  }
+
+  /** Bytes that wait for the other side to read. */
+  get queuedBytes(): number {
+    return this.#writer.queuedBytes;
+  }
+
+  /** Calls of the other side being served or waiting to be. */
+  get callsInProgress(): number {
+    return this.#calls.size;
+  }
+
+  /** Rejects with an RpcError for an error answer, else with a LocalError or the signal's reason. */
+  request(method: string, params?: object, options?: RequestOptions): Promise<unknown> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    return new Promise((resolve, reject) => {
+      const id = this.#pending.open({ resolve, reject }, options);
+      try {
+        this.#writer.send(encodeRequest(id, method, params));
+      } catch (thrown) {
+        this.#pending.reject(id, thrown as Error);
+      }
+    });
+  }
+
+  /** `request` by definition: typed, and the result is checked against its schema. */
+  async call<M extends MethodDef>(
+    method: M,
+    params: RequestOf<M>,
+    options?: RequestOptions,
+  ): Promise<ResultOf<M>> {
+    const result = await this.request(method.name, params as object, options);
+    const checked = z.safeParse(method.result, result);
+    if (checked.success) return checked.data as ResultOf<M>;
+    throw new LocalError('bad_result', `the result of ${method.name} has not the promised shape`, {
+      facts: { method: method.name, issues: checked.error.issues.length },
+      cause: checked.error,
+    });
+  }
+
+  /** Many requests in one line. One promise for each, to be handled like that of `request`. */
+  requestBatch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[] {
+    const lines: Line[] = [];
+    const ids: number[] = [];
+    const answers = calls.map(
+      ({ method, params }) =>
+        new Promise<unknown>((resolve, reject) => {
+          if (this.#refusal !== undefined) throw this.#refusal;
+          lines.push(encodeRequest(this.#pending.nextId, method, params));
+          ids.push(this.#pending.open({ resolve, reject }, options));
+        }),
+    );
+    try {
+      if (lines.length > 0) this.#writer.send(encodeBatch(lines));
+    } catch (thrown) {
+      for (const id of ids) this.#pending.reject(id, thrown as Error);
+    }
+    return answers;
+  }
+
+  /**
+   * True while there is room for more; else await `drained()` before going on, which also tells when nobody is there
+   * any more. Throws QueueFullError when that advice was not taken for too long.
+   */
+  notify(method: string, params?: object): boolean {
+    return this.#writer.send(encodeNotification(method, params));
+  }
+
+  /** `notify` by definition. */
+  emit<E extends EventDef>(event: E, params: RequestOf<E>): boolean {
+    return this.notify(event.name, params as object);
+  }
+
+  /** A whole message as it shall go out: one line of JSON without its newline, in order with everything else. */
+  notifyRaw(line: Line): boolean {
+    return this.#writer.send(line);
+  }
+
+  /** Resolves when the other side has taken enough for more to be sent; rejects when it is gone. */
+  drained(): Promise<void> {
+    return this.#writer.drained();
+  }
+
+  protected override async release(reason: Error): Promise<void> {
+    this.#refusal ??= reason;
+    clearTimeout(this.#timer);
+    const { input } = this.link;
+    input.off('data', this.#onData);
+    this.#pending.rejectAll(reason);
+    this.#calls.stop(reason);
+    await this.#flush();
+    await this.link.close();
+    this.#tellInputEnded();
+    this.#tellClosed(reason instanceof ClosedError ? undefined : reason);
+  }
+
+  /** Gives up only when nothing was taken for a while: a slow reader is not a dead one. */
+  async #flush(): Promise<void> {
+    const patienceMs = this.#inputOver ? (this.#options.drainMs ?? DRAIN_MS) : FLUSH_MS;
+    let left = Number.POSITIVE_INFINITY;
+    const ended = this.#writer.end().then(
+      () => true,
+      () => true,
+    );
+    let over = false;
+    while (!over && this.#writer.queuedBytes < left) {
+      left = this.#writer.queuedBytes;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<boolean>((resolve) => (timer = setTimeout(() => resolve(false), patienceMs)));
+      over = await Promise.race([ended, late]);
+      clearTimeout(timer);
+    }
+  }
+
+  readonly #onData = (chunk: Buffer | string): void => {
+    this.#splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    this.#regulate();
+  };
+
+  #onLine(bytes: Buffer, start: number, end: number): void {
+    const size = end - start;
+    const line = decodeLine(bytes.toString('utf8', start, end), this.#maxBatch);
+    switch (line.kind) {
+      case 'blank':
+        return;
+      case 'parse-error':
+        this.#calls.offer({
+          reply: encodeError('null', { code: PARSE_ERROR, message: 'Parse error' }),
+          bytes: size,
+        });
+        return;
+      case 'batch-too-long':
+        this.#refuse(`a batch must not have more than ${this.#maxBatch} members`);
+        return;
+      case 'batch':
+        this.#onBatch(line.members, size);
+        return;
+      default:
+        this.#onMessage(line, size, undefined);
+    }
+  }
+
+  #onBatch(members: readonly IncomingMessage[], bytes: number): void {
+    const batch = new ReplyBatch((line) => this.#sendReply(line));
+    const slots = members.map(({ kind }) =>
+      kind === 'request' || kind === 'bad-request' ? batch.reserve() : undefined,
+    );
+    for (const [i, member] of members.entries()) {
+      this.#onMessage(member, Math.ceil(bytes / members.length), slots[i]);
+    }
+  }
+
+  #onMessage(message: IncomingMessage, bytes: number, slot: BatchSlot | undefined): void {
+    switch (message.kind) {
+      case 'request':
+        this.#calls.offer(new ServedCall(message, bytes, slot));
+        return;
+      case 'notification':
+        this.#calls.offer(new ServedCall(message, bytes, undefined));
+        return;
+      case 'cancel':
+        this.#calls.cancel(message.id, message.rawId);
+        return;
+      case 'response':
+        this.#onResponse(message.body);
+        return;
+      case 'bad-response':
+        this.#onBadResponse(message.body);
+        return;
+      case 'bad-request':
+        this.#refuse(message.reason, message.rawId, bytes, slot);
+    }
+  }
+
+  #onResponse(body: Unchecked): void {
+    if (this.#pending.settle(body)) return;
+    // An error for no request in particular is the other side's complaint about a line of ours.
+    if (body.id === null)
+      this.#log?.warn('the other side did not understand a message', { error: body.error });
+    else this.#log?.debug('an answer came to no open request', { id: body.id });
+  }
+
+  #onBadResponse(body: Unchecked): void {
+    this.#log?.warn('a response has not the shape of one', { id: body.id });
+    this.#pending.reject(
+      body.id,
+      new LocalError('bad_response', 'the answer has not the shape of a response'),
+    );
+  }
+
+  #refuse(reason: string, rawId: RawId = 'null', bytes = 0, slot?: BatchSlot): void {
+    const error = { code: INVALID_REQUEST, message: 'Invalid Request', data: { reason } };
+    this.#calls.offer({ reply: encodeError(rawId, error), bytes, slot });
+  }
+
+  #tellCancelled(id: number): void {
+    try {
+      this.notify(CANCEL_METHOD, { id });
+    } catch {
+      // Nobody reads: the other side would not have learnt it anyway.
+    }
+  }
+
+  /** An answer that cannot be queued must not just be missing: that ends the connection. */
+  #sendReply(line: Line): void {
+    try {
+      this.#writer.send(line);
+    } catch (thrown) {
+      void this.close(thrown as Error);
+    }
+  }
+
+  /** Reads as long as there is room for what is read, and ends when there is nothing left to do. */
+  #regulate(): void {
+    const { waitingBytes } = this.#calls;
+    if (waitingBytes === 0 && !this.#paused && !this.#inputOver) return; // the usual case, after every chunk
+    if (this.closing) return;
+    if (waitingBytes > 0 && this.#writer.congested) void this.#pumpWhenDrained();
+    const room = this.#pending.size > 0 ? MAX_WAITING_BYTES_WHILE_CALLING : MAX_WAITING_BYTES;
+    const full = waitingBytes >= (this.#options.maxWaitingBytes ?? room);
+    if (full !== this.#paused && !this.#inputOver) {
+      this.#paused = full;
+      if (full) this.link.input.pause();
+      else this.link.input.resume();
+    }
+    if (this.#inputOver && this.#calls.size === 0) void this.close(this.#refusal);
+  }
+
+  async #pumpWhenDrained(): Promise<void> {
+    if (this.#watchingDrain) return;
+    this.#watchingDrain = true;
+    try {
+      await this.#writer.drained();
+      this.#watchingDrain = false;
+      this.#calls.pump();
+    } catch {
+      // Gone: the writer has told us already.
+    }
+  }
+
+  #onInputEnd(): void {
+    if (this.#inputOver || this.closing) return;
+    this.#inputOver = true;
+    this.#splitter.end();
+    this.#refusal ??= new ClosedError('connection');
+    this.#pending.rejectAll(this.#refusal);
+    this.#tellInputEnded();
+    this.#timer ??= setTimeout(() => void this.close(this.#refusal), this.#options.drainMs ?? DRAIN_MS);
+    this.#regulate();
+  }
+
+  #onInputLost(cause: Error): void {
+    void this.close(connectionLost(cause));
+  }
+
+  /** Nothing can be answered, but answers to us may still lie in the pipe: a child's last words, say. */
+  #onOutputLost(cause: Error): void {
+    if (this.closing) return;
+    const reason = connectionLost(cause);
+    this.#refusal ??= reason;
+    this.#calls.stop(reason);
+    clearTimeout(this.#timer);
+    if (this.#inputOver) void this.close(reason);
+    else this.#timer = setTimeout(() => void this.close(reason), LINGER_MS);
+  }
+}
+
+function connectionLost(cause: Error): Error {
+  if (cause instanceof ClosedError) return cause;
+  return new LocalError('connection_lost', `the connection broke: ${cause.message}`, { cause });
+}

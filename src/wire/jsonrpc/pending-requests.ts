@@ -1,0 +1,105 @@
+// The requests this side has sent and not seen answered: each settles once, whatever happens.
+
+import { TimeoutError } from '../../base/deadline.js';
+import { LocalError, RpcError } from '../../base/errors.js';
+import { isErrorObject, type Unchecked } from './message.js';
+
+/** Requests waiting for an answer at the same time; the next one is refused. */
+export const MAX_PENDING_REQUESTS = 65_536;
+
+export interface RequestOptions {
+  /** Calls the request off: it rejects with the signal's reason, and the other side is told. */
+  readonly signal?: AbortSignal;
+  /** Rejects with a TimeoutError, and tells the other side. No limit when absent: then only the close settles it. */
+  readonly timeoutMs?: number;
+}
+
+export interface Answer {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (reason: Error) => void;
+}
+
+interface Pending {
+  readonly answer: Answer;
+  readonly release: (() => void) | undefined;
+}
+
+export class PendingRequests {
+  readonly #pending = new Map<number, Pending>();
+  readonly #onCancel: (id: number) => void;
+  readonly #max: number;
+  #lastId = 0;
+
+  constructor(options: { readonly onCancel: (id: number) => void; readonly max?: number }) {
+    this.#onCancel = options.onCancel;
+    this.#max = options.max ?? MAX_PENDING_REQUESTS;
+  }
+
+  get size(): number {
+    return this.#pending.size;
+  }
+
+  /** The id that `open` will give out next. */
+  get nextId(): number {
+    return this.#lastId + 1;
+  }
+
+  /** Takes the next id for a request that `answer` waits for. Throws when there can be no answer. */
+  open(answer: Answer, options: RequestOptions | undefined): number {
+    options?.signal?.throwIfAborted();
+    if (this.#pending.size >= this.#max) {
+      throw new LocalError('too_many_requests', `${this.#max} requests wait for an answer already`);
+    }
+    const id = (this.#lastId += 1);
+    this.#pending.set(id, { answer, release: options === undefined ? undefined : this.#limit(id, options) });
+    return id;
+  }
+
+  /** Settles the request this answers; false when there is none (it was called off, or never was). */
+  settle(response: Unchecked): boolean {
+    const pending = this.#take(response.id);
+    if (pending === undefined) return false;
+    const { error } = response;
+    if (error === undefined || error === null) pending.answer.resolve(response.result);
+    else if (isErrorObject(error)) {
+      pending.answer.reject(new RpcError(error.code, error.message, { data: error.data }));
+    }
+    return true;
+  }
+
+  /** An answer that is no proper response still ends the wait. */
+  reject(id: unknown, reason: Error): boolean {
+    const pending = this.#take(id);
+    pending?.answer.reject(reason);
+    return pending !== undefined;
+  }
+
+  rejectAll(reason: Error): void {
+    for (const id of this.#pending.keys()) this.reject(id, reason);
+  }
+
+  #take(id: unknown): Pending | undefined {
+    if (typeof id !== 'number') return undefined; // we give out numbers only
+    const pending = this.#pending.get(id);
+    if (pending === undefined) return undefined;
+    this.#pending.delete(id);
+    pending.release?.();
+    return pending;
+  }
+
+  #limit(id: number, options: RequestOptions): (() => void) | undefined {
+    const { signal, timeoutMs } = options;
+    if (signal === undefined && timeoutMs === undefined) return undefined;
+    const cancel = (reason: Error): void => {
+      if (this.reject(id, reason)) this.#onCancel(id);
+    };
+    const abort = (): void => cancel(signal?.reason as Error);
+    signal?.addEventListener('abort', abort, { once: true });
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => cancel(new TimeoutError(timeoutMs)), timeoutMs);
+    return () => {
+      signal?.removeEventListener('abort', abort);
+      clearTimeout(timer);
+    };
+  }
+}

@@ -1,0 +1,117 @@
+// Finding where a value lies in JSON text that is known to be valid, so that it can be kept exactly as written.
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
+
+/**
+ * The text of the value of `key` in the object `text`; of equal keys the last, as JSON.parse has it. Only the
+ * object's own keys count, whatever is nested in it, and a key may be written with escapes.
+ */
+export function readRawMember(text: string, key: string): string | undefined {
+  let found: string | undefined;
+  let at = skipSpace(text, text.indexOf('{') + 1);
+  while (text.charCodeAt(at) === QUOTE) {
+    const keyEnd = skipString(text, at);
+    const start = skipSpace(text, skipSpace(text, keyEnd) + 1); // past the colon
+    const end = skipValue(text, start);
+    if (isKey(text.slice(at, keyEnd), key)) found = text.slice(start, end);
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return found;
+}
+
+/** The text of each element of the array `text`. */
+export function splitRawArray(text: string): string[] {
+  const elements: string[] = [];
+  let at = skipSpace(text, text.indexOf('[') + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = skipValue(text, at);
+    elements.push(text.slice(at, end));
+    at = skipSpace(text, end);
+    if (text.charCodeAt(at) === COMMA) at = skipSpace(text, at + 1);
+  }
+  return elements;
+}
+
+/**
+ * `readRawMember` for a key that is known to be there and has no escapes when written plainly, with a short cut: text
+ * in which the key occurs once, and no escape could spell it, need not be walked through.
+ */
+export function readRawId(text: string): string {
+  const at = text.indexOf('"id"');
+  if (at !== -1 && text.indexOf('"id"', at + 4) === -1 && !mayEscapeId(text)) {
+    const start = skipSpace(text, skipSpace(text, at + 4) + 1);
+    return text.slice(start, skipValue(text, start));
+  }
+  return readRawMember(text, 'id') ?? 'null';
+}
+
+/** `\u0069` is i and `\u0064` is d: without such an escape somewhere, an id key is written "id". */
+function mayEscapeId(text: string): boolean {
+  return text.includes('\\') && text.includes('\\u006'); // one character is found much faster than six
+}
+
+function isKey(token: string, key: string): boolean {
+  if (token.includes('\\')) return JSON.parse(token) === key;
+  return token.length === key.length + 2 && token.startsWith(key, 1);
+}
+
+/** The index behind the value that begins at `at`. No recursion: nesting is as deep as the sender likes. */
+function skipValue(text: string, at: number): number {
+  const first = text.charCodeAt(at);
+  if (first === QUOTE) return skipString(text, at);
+  if (first !== OPEN_BRACE && first !== OPEN_BRACKET) return skipScalar(text, at);
+  let depth = 0;
+  let i = at;
+  while (i < text.length) {
+    const char = text.charCodeAt(i);
+    if (char === QUOTE) {
+      i = skipString(text, i);
+      continue;
+    }
+    i += 1;
+    if (char === OPEN_BRACE || char === OPEN_BRACKET) depth += 1;
+    else if (char === CLOSE_BRACE || char === CLOSE_BRACKET) {
+      depth -= 1;
+      if (depth === 0) return i;
+    }
+  }
+  return i;
+}
+
+function skipString(text: string, at: number): number {
+  let quote = text.indexOf('"', at + 1);
+  while (quote !== -1) {
+    let before = quote - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 1) return quote + 1; // an even number of backslashes: they escape each other
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+}
+
+function skipScalar(text: string, at: number): number {
+  let i = at;
+  while (i < text.length) {
+    const char = text.charCodeAt(i);
+    if (char === COMMA || char === CLOSE_BRACE || char === CLOSE_BRACKET || isSpace(char)) break;
+    i += 1;
+  }
+  return i;
+}
+
+function skipSpace(text: string, at: number): number {
+  let i = at;
+  while (isSpace(text.charCodeAt(i))) i += 1;
+  return i;
+}
+
+function isSpace(char: number): boolean {
+  return char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
+}

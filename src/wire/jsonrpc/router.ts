@@ -1,0 +1,156 @@
+// A table of methods and their handlers: finds, checks the params, calls, and reports each call once.
+
+import * as z from 'zod/mini';
+import { RpcError, toError } from '../../base/errors.js';
+import type { Log } from '../../base/log.js';
+import type { RawJson } from './encode.js';
+import { describeIssues, invalidParams } from './invalid-params.js';
+import { METHOD_NOT_FOUND, type JsonRpcParams } from './message.js';
+import type { EventDef, MethodDef, ParamsOf, ResultOf } from './method.js';
+
+export type Handler<M extends MethodDef, Ctx> = (
+  params: ParamsOf<M>,
+  ctx: Ctx,
+) => ResultOf<M> | RawJson | Promise<ResultOf<M> | RawJson>;
+
+export type EventHandler<E extends EventDef, Ctx> = (params: ParamsOf<E>, ctx: Ctx) => unknown;
+
+/** What there is to know about a call when it is over; exactly one of `error` and `result` tells how. */
+export interface CallReport<Ctx> {
+  readonly method: string;
+  /** As they came, before any check. */
+  readonly params: JsonRpcParams | undefined;
+  readonly ctx: Ctx;
+  readonly result?: unknown;
+  readonly error?: unknown;
+  readonly durationMs: number;
+}
+
+export interface RouterOptions<Ctx> {
+  /** Called once for every call, also one that failed or named no method, before its answer is sent. */
+  readonly onCall?: (report: CallReport<Ctx>) => void;
+  readonly log?: Log;
+}
+
+interface Route<Ctx> {
+  readonly def: Pick<MethodDef, 'name' | 'params' | 'positional'>;
+  readonly handler: (params: unknown, ctx: Ctx) => unknown;
+}
+
+export class Router<Ctx> {
+  readonly #routes = new Map<string, Route<Ctx>>();
+  readonly #options: RouterOptions<Ctx>;
+
+  constructor(options: RouterOptions<Ctx> = {}) {
+    this.#options = options;
+  }
+
+  get names(): readonly string[] {
+    return [...this.#routes.keys()];
+  }
+
+  method<M extends MethodDef>(def: M, handler: Handler<M, Ctx>): this {
+    return this.#add(def, handler as Route<Ctx>['handler']);
+  }
+
+  event<E extends EventDef>(def: E, handler: EventHandler<E, Ctx>): this {
+    return this.#add(def, handler as Route<Ctx>['handler']);
+  }
+
+  /** A whole table at once: a method without its handler does not compile. */
+  methods<T extends Readonly<Record<string, MethodDef>>>(
+    defs: T,
+    handlers: { readonly [K in keyof T]: Handler<T[K], Ctx> },
+  ): this {
+    for (const key of Object.keys(defs) as (keyof T & string)[]) {
+      const def = defs[key];
+      if (def !== undefined) this.method(def, handlers[key]);
+    }
+    return this;
+  }
+
+  /**
+   * The result, or a promise of it when the handler gives one; throws or rejects with what should be answered. Calls
+   * run side by side: nothing here waits for the one before.
+   */
+  call(method: string, params: JsonRpcParams | undefined, ctx: Ctx): unknown {
+    const { onCall } = this.#options;
+    return onCall === undefined
+      ? this.#run(method, params, ctx)
+      : this.#reported(method, params, ctx, onCall);
+  }
+
+  #add(def: Route<Ctx>['def'], handler: Route<Ctx>['handler']): this {
+    if (this.#routes.has(def.name)) throw new TypeError(`${def.name} is routed twice`);
+    this.#routes.set(def.name, { def, handler });
+    return this;
+  }
+
+  #run(method: string, params: JsonRpcParams | undefined, ctx: Ctx): unknown {
+    const route = this.#routes.get(method);
+    if (route === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', { data: { method } });
+    return route.handler(checkParams(route.def, params), ctx);
+  }
+
+  #reported(
+    method: string,
+    params: JsonRpcParams | undefined,
+    ctx: Ctx,
+    onCall: (report: CallReport<Ctx>) => void,
+  ): unknown {
+    const start = performance.now();
+    const report: Report = (end) => {
+      try {
+        onCall({ method, params, ctx, ...end, durationMs: performance.now() - start });
+      } catch (thrown) {
+        this.#options.log?.error('a call could not be reported', { method, error: toError(thrown).stack });
+      }
+    };
+    let result: unknown;
+    try {
+      result = this.#run(method, params, ctx);
+    } catch (thrown) {
+      report({ error: thrown });
+      throw thrown;
+    }
+    if (result instanceof Promise) return reportWhenSettled(result, report);
+    report({ result });
+    return result;
+  }
+}
+
+type Report = (end: { result: unknown } | { error: unknown }) => void;
+
+async function reportWhenSettled(work: Promise<unknown>, report: Report): Promise<unknown> {
+  let result: unknown;
+  try {
+    result = await work;
+  } catch (thrown) {
+    report({ error: thrown });
+    throw thrown;
+  }
+  report({ result });
+  return result;
+}
+
+function checkParams(def: Route<unknown>['def'], params: JsonRpcParams | undefined): unknown {
+  const named = nameParams(def, params);
+  const checked = z.safeParse(def.params, named);
+  if (checked.success) return checked.data;
+  throw invalidParams(describeIssues(checked.error.issues, named));
+}
+
+function nameParams(def: Route<unknown>['def'], params: JsonRpcParams | undefined): unknown {
+  const { positional } = def;
+  if (params === undefined) return positional === true ? [] : {};
+  if (!Array.isArray(params) || positional === true) return params;
+  if (positional === undefined) {
+    throw invalidParams([{ path: '', message: 'expected an object: params go by name here' }]);
+  }
+  if (params.length > positional.length) {
+    throw invalidParams([
+      { path: '', message: `expected at most ${positional.length} values, got ${params.length}` },
+    ]);
+  }
+  return Object.fromEntries(params.map((value, i) => [positional[i], value]));
+}

@@ -1,0 +1,144 @@
+// Bytes in, whole lines out: pure, capped, and linear however the bytes are cut into chunks.
+
+/** Longest line taken unless told otherwise. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Where one line lies: `bytes[start, end)`, without its "\n" (a "\r" before it is kept: bytes are never changed).
+ * It is a range and not a view because making a Buffer costs four times what finding the newline does; take
+ * `bytes.toString('utf8', start, end)` or `bytes.subarray(start, end)`. The splitter never writes to these bytes
+ * again, so a view may be kept; it pins the whole chunk it lies in.
+ */
+export type LineSink = (bytes: Buffer, start: number, end: number) => void;
+
+export interface LineSplitterOptions {
+  readonly maxLineBytes?: number;
+  /**
+   * A line longer than the cap: called once for it, with how much of it had come by then. The rest is dropped up to
+   * the next newline, and the lines after it come as usual.
+   */
+  readonly onOversize?: (bytesSoFar: number) => void;
+}
+
+/** Parts smaller than this are copied together, so that a line that trickles in costs its bytes, not its chunks. */
+const PACK_BELOW_BYTES = 4096;
+const PACK_BLOCK_BYTES = 16 * 1024;
+
+export class LineSplitter {
+  readonly #onLine: LineSink;
+  readonly #onOversize: ((bytesSoFar: number) => void) | undefined;
+  readonly #maxLineBytes: number;
+  /** The line so far, in order; what lies in the open block comes after these. */
+  #parts: Buffer[] = [];
+  #held = 0;
+  /** An oversize line is being dropped: nothing is held until its newline. */
+  #dropping = false;
+  #block: Buffer = Buffer.alloc(0);
+  #blockStart = 0;
+  #blockEnd = 0;
+
+  /** The sinks must not throw: the rest of the chunk would be lost. */
+  constructor(onLine: LineSink, options: LineSplitterOptions = {}) {
+    this.#onLine = onLine;
+    this.#onOversize = options.onOversize;
+    this.#maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
+  }
+
+  /** Bytes of the unfinished line; never more than the cap. */
+  get heldBytes(): number {
+    return this.#held;
+  }
+
+  /** The chunk must not be overwritten afterwards: large parts of it are held as they are. */
+  push(chunk: Buffer): void {
+    let newline = chunk.indexOf(10);
+    if (newline === -1) {
+      this.#hold(chunk, 0, chunk.length);
+      return;
+    }
+    let start = 0;
+    if (this.#held > 0 || this.#dropping) {
+      this.#hold(chunk, 0, newline);
+      this.#finishHeld();
+      start = newline + 1;
+      newline = start === chunk.length ? -1 : chunk.indexOf(10, start);
+    }
+    const length = chunk.length;
+    const max = this.#maxLineBytes;
+    const onLine = this.#onLine;
+    while (newline !== -1) {
+      if (newline - start > max) this.#onOversize?.(newline - start);
+      else onLine(chunk, start, newline);
+      start = newline + 1;
+      if (start === length) return; // the usual end of a chunk that is one message
+      newline = chunk.indexOf(10, start);
+    }
+    this.#hold(chunk, start, chunk.length);
+  }
+
+  /** No more bytes will come: what is left is a line too. */
+  end(): void {
+    if (this.#held > 0 || this.#dropping) this.#finishHeld();
+  }
+
+  /** The held line is whole; one that is being dropped is over. */
+  #finishHeld(): void {
+    if (this.#dropping) {
+      this.#dropping = false;
+      return;
+    }
+    const size = this.#held;
+    const parts = this.#parts;
+    if (parts.length === 0) {
+      // All of it lies in the block, as one piece: the usual case for a line cut by the end of a chunk.
+      const start = this.#blockStart;
+      this.#forget();
+      this.#onLine(this.#block, start, start + size);
+      return;
+    }
+    this.#closeBlock();
+    this.#forget();
+    this.#onLine(Buffer.concat(parts, size), 0, size);
+  }
+
+  #hold(chunk: Buffer, start: number, end: number): void {
+    const length = end - start;
+    if (this.#dropping || length === 0) return;
+    const size = this.#held + length;
+    if (size > this.#maxLineBytes) {
+      this.#forget();
+      this.#dropping = true;
+      this.#onOversize?.(size);
+      return;
+    }
+    this.#held = size;
+    if (length < PACK_BELOW_BYTES) {
+      this.#pack(chunk, start, end);
+    } else {
+      this.#closeBlock();
+      this.#parts.push(chunk.subarray(start, end));
+    }
+  }
+
+  #pack(chunk: Buffer, start: number, end: number): void {
+    if (this.#blockEnd + end - start > this.#block.length) {
+      this.#closeBlock();
+      this.#block = Buffer.allocUnsafeSlow(PACK_BLOCK_BYTES);
+      this.#blockStart = this.#blockEnd = 0;
+    }
+    this.#blockEnd += chunk.copy(this.#block, this.#blockEnd, start, end);
+  }
+
+  /** What was packed becomes a part. The block goes on being filled behind it: no byte is written twice. */
+  #closeBlock(): void {
+    if (this.#blockEnd === this.#blockStart) return;
+    this.#parts.push(this.#block.subarray(this.#blockStart, this.#blockEnd));
+    this.#blockStart = this.#blockEnd;
+  }
+
+  #forget(): void {
+    if (this.#parts.length > 0) this.#parts = [];
+    this.#held = 0;
+    this.#blockStart = this.#blockEnd;
+  }
+}

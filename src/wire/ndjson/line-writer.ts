@@ -1,0 +1,249 @@
+// One ordered writer per stream: lines join into one write per tick, and every promise it gives settles.
+
+import type { Writable } from 'node:stream';
+import { LocalError } from '../../base/errors.js';
+import { ClosedError } from '../../base/resource.js';
+
+/** Above this the writer is congested: well-behaved producers stop and wait for `drained()`. */
+export const HIGH_WATER_BYTES = 1024 * 1024;
+/** Below this it is not congested any more. */
+export const LOW_WATER_BYTES = 256 * 1024;
+/** Nothing more is taken past this: the other side does not read, and a producer did not wait. */
+export const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
+
+export class QueueFullError extends LocalError {
+  override readonly name = 'QueueFullError';
+
+  constructor(queuedBytes: number, maxQueuedBytes: number) {
+    super('queue_full', `${queuedBytes} bytes wait for a reader already`, {
+      facts: { queuedBytes, maxQueuedBytes },
+    });
+  }
+}
+
+/** A piece of a line: text, or bytes that are written as they are. */
+export type Piece = string | Uint8Array;
+/** One line without its "\n"; pieces are written one after another with nothing between. None may hold a "\n". */
+export type Line = Piece | readonly Piece[];
+
+export interface LineWriterOptions {
+  readonly highWaterBytes?: number;
+  readonly lowWaterBytes?: number;
+  readonly maxQueuedBytes?: number;
+  /** Called once if the stream breaks or closes before `end()` has finished. */
+  readonly onFailure?: (reason: Error) => void;
+}
+
+interface Waiter {
+  readonly resolve: () => void;
+  readonly reject: (reason: Error) => void;
+}
+
+export class LineWriter {
+  readonly #out: Writable;
+  readonly #options: LineWriterOptions;
+  readonly #highWater: number;
+  readonly #lowWater: number;
+  readonly #maxQueued: number;
+  /** Waiting for the next write, in order: the pieces, then the text. */
+  #pieces: Piece[] = [];
+  #text = '';
+  #waiting: Waiter[] = [];
+  #waitingBytes = 0;
+  /** With the stream. One write at a time: what comes meanwhile joins the next one. */
+  #flying: Waiter[] = [];
+  #flyingBytes = 0;
+  #waitingLines = 0;
+  #scheduled = false;
+  #oneByOne = true;
+  #congested = false;
+  #drainers: Waiter[] = [];
+  #ending: Promise<void> | undefined;
+  #finished: Waiter | undefined;
+  #failure: Error | undefined;
+
+  constructor(out: Writable, options: LineWriterOptions = {}) {
+    this.#out = out;
+    this.#options = options;
+    this.#highWater = options.highWaterBytes ?? HIGH_WATER_BYTES;
+    this.#lowWater = Math.min(options.lowWaterBytes ?? LOW_WATER_BYTES, this.#highWater);
+    this.#maxQueued = options.maxQueuedBytes ?? MAX_QUEUED_BYTES;
+    // Node skips pending write callbacks when a stream is destroyed mid-write, and 'drain' never comes. The error
+    // listener stays for good: a broken pipe must never become an uncaught exception.
+    out.on('error', (error) => this.#fail(error));
+    out.once('close', () => this.#fail(new ClosedError('output')));
+    out.once('finish', () => this.#finish());
+    if (out.destroyed || out.writableEnded) this.#fail(new ClosedError('output'));
+  }
+
+  /**
+   * What was taken and not yet handed over. Text counts by its length, which is its bytes but for what is beyond
+   * ASCII: close enough for the marks and the cap, and counting exactly costs as much as the writing itself.
+   */
+  get queuedBytes(): number {
+    return this.#waitingBytes + this.#flyingBytes;
+  }
+
+  /** From above the high-water mark until below the low one. */
+  get congested(): boolean {
+    return this.#congested;
+  }
+
+  /** Why nothing can be written any more. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Queues a line; true while there is room for more, else await `drained()`, which also tells when the stream is
+   * gone (then the line is dropped). Throws QueueFullError, with nothing queued, past the cap.
+   */
+  send(line: Line): boolean {
+    if (this.#failure !== undefined || this.#ending !== undefined) return false;
+    const bytes = sizeOf(line) + 1;
+    const queued = this.#waitingBytes + this.#flyingBytes;
+    // A line longer than the cap may pass when it is alone: the cap is on what piles up.
+    if (queued > 0 && queued + bytes > this.#maxQueued) throw new QueueFullError(queued, this.#maxQueued);
+    this.#append(line);
+    this.#waitingBytes += bytes;
+    if (queued + bytes > this.#highWater) this.#congested = true;
+    this.#waitingLines += 1;
+    if (!this.#scheduled && this.#flyingBytes === 0) this.#schedule();
+    return !this.#congested;
+  }
+
+  /** `send`, as a promise: resolves when the line was handed over, which is not to say received. */
+  write(line: Line): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure);
+      if (this.#ending !== undefined) return reject(new ClosedError('output'));
+      this.send(line);
+      this.#waiting.push({ resolve, reject });
+    });
+  }
+
+  /** Resolves as soon as the queue is below the low-water mark, at once if it was never above the high one. */
+  drained(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) reject(this.#failure);
+      else if (this.#congested) this.#drainers.push({ resolve, reject });
+      else resolve();
+    });
+  }
+
+  /** Writes what is queued, then ends the stream. Lines sent afterwards are refused. */
+  end(): Promise<void> {
+    this.#ending ??= new Promise((resolve, reject) => {
+      if (this.#failure !== undefined) return reject(this.#failure);
+      this.#finished = { resolve, reject };
+      if (this.queuedBytes === 0) this.#out.end();
+    });
+    return this.#ending;
+  }
+
+  #append(line: Line): void {
+    if (typeof line === 'string') {
+      this.#text += `${line}\n`;
+      return;
+    }
+    for (const piece of line instanceof Uint8Array ? [line] : line) {
+      if (typeof piece === 'string') {
+        this.#text += piece;
+      } else if (piece.length > 0) {
+        if (this.#text !== '') this.#pieces.push(this.#text);
+        this.#pieces.push(piece);
+        this.#text = '';
+      }
+    }
+    this.#text += '\n';
+  }
+
+  /**
+   * A burst is worth waiting for until the microtasks of this tick have run: every reply they make joins one write.
+   * Where lines have been coming one by one, waiting would only add to each round trip.
+   */
+  #schedule(): void {
+    if (this.#oneByOne) {
+      this.#flush();
+    } else {
+      this.#scheduled = true;
+      process.nextTick(this.#flushTick);
+    }
+  }
+
+  readonly #flushTick = (): void => {
+    this.#scheduled = false;
+    this.#oneByOne = this.#waitingLines === 1;
+    this.#flush();
+  };
+
+  #flush(): void {
+    if (this.#waitingBytes === 0 || this.#failure !== undefined) return;
+    const pieces = this.#pieces;
+    const text = this.#text;
+    this.#flying = this.#waiting;
+    this.#flyingBytes = this.#waitingBytes;
+    this.#waitingBytes = 0;
+    this.#waitingLines = 0;
+    this.#text = '';
+    if (this.#waiting.length > 0) this.#waiting = [];
+    if (pieces.length === 0) {
+      this.#out.write(text, this.#landed);
+      return;
+    }
+    this.#pieces = [];
+    this.#out.cork();
+    for (const piece of pieces) this.#out.write(piece);
+    this.#out.write(text, this.#landed); // never empty: it ends with the last newline
+    this.#out.uncork();
+  }
+
+  readonly #landed = (error?: Error | null): void => {
+    if (this.#failure !== undefined) return;
+    if (error !== undefined && error !== null) {
+      this.#fail(error);
+      return;
+    }
+    const landed = this.#flying;
+    this.#flyingBytes = 0;
+    if (landed.length > 0) {
+      this.#flying = [];
+      for (const waiter of landed) waiter.resolve();
+    }
+    if (this.#congested && this.#waitingBytes <= this.#lowWater) {
+      this.#congested = false;
+      for (const waiter of this.#drainers.splice(0)) waiter.resolve();
+    }
+    if (this.#waitingBytes > 0) {
+      this.#oneByOne = false;
+      this.#flush();
+    } else if (this.#finished !== undefined) this.#out.end();
+  };
+
+  #finish(): void {
+    if (this.#finished === undefined) return this.#fail(new ClosedError('output')); // ended over our head
+    this.#finished.resolve();
+    this.#finished = undefined;
+    this.#failure ??= new ClosedError('output');
+  }
+
+  #fail(reason: Error): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = reason;
+    const left = [...this.#flying, ...this.#waiting, ...this.#drainers];
+    if (this.#finished !== undefined) left.push(this.#finished);
+    this.#flying = this.#waiting = this.#drainers = [];
+    this.#pieces = [];
+    this.#text = '';
+    this.#waitingBytes = this.#flyingBytes = 0;
+    for (const waiter of left) waiter.reject(reason);
+    this.#options.onFailure?.(reason);
+  }
+}
+
+function sizeOf(line: Line): number {
+  if (typeof line === 'string' || line instanceof Uint8Array) return line.length;
+  let size = 0;
+  for (const piece of line) size += piece.length;
+  return size;
+}
