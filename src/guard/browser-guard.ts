@@ -54,7 +54,7 @@ export function createBrowserGuard(
       switch (rawHeaders[i]?.toLowerCase()) {
         case 'host':
           hostCount += 1;
-          if (hostCount > 1 || !hostPasses(value)) return REFUSALS.host;
+          if (!hostPasses(value)) return REFUSALS.host;
           break;
         case 'origin':
           if (!originPasses(value)) return REFUSALS.origin;

@@ -161,7 +161,7 @@ export class HttpServer extends Resource {
 
   #take(req: IncomingMessage, res: ServerResponse, refusal?: HttpError): void {
     const exchange: Exchange = { req, res, settings: this.#settings };
-    res.on('error', ignore); // a write after the client has left; whoever wrote learns of it by other ways
+    res.on('error', ignore); // a write after the end of the answer: a handler's mistake must not end the process
     for (const [name, value] of this.#headers) res.setHeader(name, value);
     if (this.closing) res.shouldKeepAlive = false;
     const target = parseTarget(req.url ?? '');

@@ -175,6 +175,24 @@ describe('a body that is too large', () => {
     clearInterval(drip);
   });
 
+  test('is not read at all while the handler makes up its mind', async () => {
+    const seen = gate<boolean>();
+    const slow = route(
+      '/slow',
+      async (ctx) => {
+        await readBody(ctx).catch((error: unknown) => {
+          seen.open(ctx.req.isPaused());
+          throw error;
+        });
+      },
+      'POST',
+    );
+    await using kit = await start({}, [slow]);
+    const text = chunked(['x'.repeat(CAP + 1)]).replace('/echo', '/slow');
+    expect((await kit.exchange(text)).status).toBe(413);
+    expect(await seen.promise).toBe(true);
+  });
+
   test('does not keep the server from closing', async () => {
     await using kit = await start({ drainMs: 60_000, graceMs: 20 });
     await using client = await kit.connect();
@@ -223,6 +241,19 @@ describe('Expect: 100-continue', () => {
 });
 
 describe('a body nobody wants', () => {
+  test('may be sent without waiting for 100 Continue, and the answer can still be read', async () => {
+    await using kit = await start();
+    await using client = await kit.connect();
+    client.socket.pause();
+    const length = 20 * 2 ** 20;
+    client.write(request('POST /none', { Expect: '100-continue', 'Content-Length': String(length) }));
+    await send(client, Buffer.alloc(length));
+    client.socket.resume();
+    expect((await client.response()).status).toBe(404);
+    await client.closed();
+    expect(client.error).toBeUndefined();
+  });
+
   test('that is short and announced is skipped, and the connection goes on', async () => {
     await using kit = await start();
     await using client = await kit.connect();

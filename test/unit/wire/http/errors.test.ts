@@ -82,6 +82,19 @@ describe('errors', () => {
     await until(() => kit.problems().length === 2, 'both failures to be logged');
   });
 
+  test('a handler that goes on writing after its answer harms nobody', async () => {
+    const chatty = route('/chatty', (ctx) => {
+      sendJson(ctx, 200, {});
+      ctx.res.write('more');
+    });
+    await using kit = await TestServer.start({ routes: [chatty] });
+    await using client = await kit.connect();
+    for (let i = 0; i < 2; i++) {
+      client.write(request('GET /chatty'));
+      expect(await client.response()).toMatchObject({ status: 200, body: '{}' });
+    }
+  });
+
   test('a room has its own error shape and its own translations', async () => {
     const routes = [
       failing(new LaneFullError(5)),

@@ -182,7 +182,11 @@ describe('malformed requests', () => {
   });
 
   test('connections that come and go in any state leave nothing behind', async () => {
-    await using kit = await start({});
+    await using kit = await TestServer.start({
+      routes: [ok, body],
+      settings: { drainMs: 50 },
+      onUpgrade: ({ socket }) => void socket.resume().end('bye'),
+    });
     const states = [
       '',
       'GET',
@@ -190,8 +194,10 @@ describe('malformed requests', () => {
       request('GET /ok'),
       request('POST /body', { 'Content-Length': '9' }),
       'x\r\n\r\n',
+      request('GET /ok', { Connection: 'Upgrade', Upgrade: 'x' }),
+      request('CONNECT a:1'),
     ];
-    for (let round = 0; round < 5; round++) {
+    for (let round = 0; round < 10; round++) {
       const clients = await Promise.all(states.map(() => RawClient.connect(kit.port)));
       clients.forEach((client, i) => client.write(states[i] ?? ''));
       clients.forEach((client, i) =>

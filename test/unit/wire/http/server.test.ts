@@ -6,6 +6,7 @@ import { readJson } from '../../../../src/wire/http/body.js';
 import { sendEmpty, sendJson, sendText } from '../../../../src/wire/http/reply.js';
 import { defineRoute } from '../../../../src/wire/http/router.js';
 import { HttpServer, type RequestGuard } from '../../../../src/wire/http/server.js';
+import { until } from '../../../helpers/wait.js';
 import { recordLog, request, route, TestServer } from './kit.js';
 
 const ok = route('/ok', (ctx) => sendJson(ctx, 200, { ok: true }));
@@ -125,7 +126,11 @@ describe('methods', () => {
 
   test('CONNECT is refused: this is no proxy', async () => {
     await using kit = await TestServer.start({ routes: [ok], headers: CORS });
-    expect(await kit.exchange(request('CONNECT evil.com:80'))).toMatchObject({ status: 405, headers: CORS });
+    await using client = await kit.connect();
+    client.write(request('CONNECT evil.com:80'));
+    expect(await client.response()).toMatchObject({ status: 405, headers: CORS });
+    client.socket.resetAndDestroy(); // an error on a socket that node:http has let go of
+    await until(() => kit.server.connections === 0, 'the connection to be forgotten');
   });
 });
 

@@ -79,6 +79,17 @@ describe('refusals', () => {
     expect(kit.problems()).toHaveLength(1);
   });
 
+  test('a refused connection is gone as soon as the client is', async () => {
+    const guard = () => ({ status: 403, code: 'forbidden', message: 'no' });
+    await using kit = await start(shout, { guard, settings: { drainMs: 60_000, graceMs: 30 } });
+    await using client = await kit.connect();
+    client.write(`${request('GET /ws', UPGRADE)}early`);
+    expect((await client.response()).status).toBe(403);
+    client.write('and more');
+    client.socket.end();
+    await until(() => kit.server.connections === 0, 'the server to let go');
+  });
+
   test('two Hosts or an endless URL are refused as for any request', async () => {
     await using kit = await start(shout);
     expect((await kit.exchange(request('GET /ws', { ...UPGRADE, host: 'b' }))).status).toBe(400);
