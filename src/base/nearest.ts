@@ -2,10 +2,11 @@
 
 /** How many edits apart two words may be and still be taken for a slip. */
 const MAX_EDITS = 3;
+const MAX_CHARS = 64;
 
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
-    .map((candidate) => ({ candidate, edits: editDistance(word.toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
   return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.ceil(word.length / 2))
@@ -15,7 +16,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
 
 /** Levenshtein's distance, one row at a time. Words are capped: nobody mistypes a flag of a thousand letters. */
 function editDistance(left: string, right: string): number {
-  const [a, b] = [left.slice(0, 64), right.slice(0, 64)];
+  const [a, b] = [left.slice(0, MAX_CHARS).toLowerCase(), right.slice(0, MAX_CHARS).toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
