@@ -34,8 +34,8 @@ export function drawResult(result: SuiteResult): string {
     top += caseHeight(each);
   }
   const height = top + FOOT_HEIGHT;
-  const { cpus, node, platform, arch } = result.machine;
-  const foot = `${result.rounds} interleaved rounds, medians; whiskers: middle half. ${cpus} CPUs, ${platform} ${arch}, node ${node}, ${result.measuredAt.slice(0, 10)}`;
+  const { cpus, node, platform, arch, loadBefore } = result.machine;
+  const foot = `${result.rounds} interleaved rounds, medians; whiskers: middle half. ${cpus} CPUs, ${platform} ${arch}, node ${node}, load ${loadBefore}, ${result.measuredAt.slice(0, 10)}`;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     `<title>${escapeXml(`${result.suite}: ${result.summary}`)}</title><style>${STYLE}</style>`,
