@@ -7,8 +7,9 @@ import { ClosedError, Resource } from '../base/resource.js';
 import { type AuditEntry, toAuditLine } from './audit-entry.js';
 import { AuditFile, pause } from './audit-file.js';
 
+/** Size of a file before it is rotated, when the options do not say. */
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
-export const DEFAULT_KEEP = 5;
+const DEFAULT_KEEP = 5;
 export const DEFAULT_MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** One write call; other processes wait for it, so it should be over soon. */
 const MAX_BATCH_BYTES = 256 * 1024;

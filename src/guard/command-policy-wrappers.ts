@@ -41,7 +41,7 @@ const switchUser: Wrapper = {
   shellAlone: true,
 };
 
-export const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
+const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'env',
     {

@@ -2,9 +2,9 @@
 
 import { LocalError } from '../base/errors.js';
 
-export type LimitUnit = 'ms' | 'bytes' | 'count';
+type LimitUnit = 'ms' | 'bytes' | 'count';
 
-export interface LimitDefinition {
+interface LimitDefinition {
   readonly default: number;
   readonly unit: LimitUnit;
   /** One sentence for the documentation. */

@@ -6,13 +6,19 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { AuditLog, type AuditLogOptions } from '../../../src/guard/audit.js';
+import {
+  AuditLog,
+  type AuditLogOptions,
+  DEFAULT_MAX_BYTES,
+  DEFAULT_MAX_QUEUED_BYTES,
+} from '../../../src/guard/audit.js';
 import { MAX_LINE_BYTES } from '../../../src/guard/audit-entry.js';
 import { until } from '../../helpers/wait.js';
 
@@ -201,6 +207,20 @@ describe('a disk slower than the callers', () => {
     expect(numbers()).toEqual(upTo(40));
   });
 
+  test('has a default for how much may wait, and it can be reached', async () => {
+    await using audit = open();
+    const params = Array.from({ length: 30 }, () => 'x'.repeat(1000));
+    let count = 0;
+    for (; audit.queuedBytes < DEFAULT_MAX_QUEUED_BYTES; count++) audit.record({ method: 'test', params });
+    let isReady = false;
+    const waiting = audit.ready().then(() => (isReady = true));
+    await Promise.resolve();
+    expect(isReady).toBe(false);
+    await waiting;
+    await audit.flush();
+    expect(entries()).toHaveLength(count);
+  });
+
   test('keeps the queue bounded for callers who ask, whatever they record', async () => {
     await using audit = open({ maxQueuedBytes: 10_000 });
     let most = 0;
@@ -242,6 +262,20 @@ describe('rotation', () => {
     const kept = ['.3', '.2', '.1', ''].flatMap((suffix) => numbers(`${path}${suffix}`));
     expect(kept).toEqual(upTo(200).slice(-kept.length));
     expect(kept.length).toBeGreaterThan(60);
+  });
+
+  test('happens at the default size when none is given', async () => {
+    writeFileSync(path, '\n', { mode: 0o600 });
+    truncateSync(path, DEFAULT_MAX_BYTES - 200);
+    writeFileSync(path, '\n', { flag: 'a' });
+    const audit = open();
+    record(audit, 0);
+    await audit.flush();
+    expect(files()).toEqual(['audit.log']);
+    audit.record({ method: 'test', params: 'x'.repeat(200), result: { i: 1 } });
+    await audit.close();
+    expect(files()).toEqual(['audit.log', 'audit.log.1']);
+    expect(numbers()).toEqual([1]);
   });
 
   test('of a great batch at once leaves no file too large either', async () => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+import { COMMAND_CLASSES, CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
 
 const decide = (rules: CommandRules, argv: string[]) => new CommandPolicy(rules).decide({ argv });
 const allows = (rules: CommandRules, argv: string[]): boolean => decide(rules, argv).allowed;
@@ -48,7 +48,7 @@ const rulesets = fc.record(
     deny: lists,
     sudo: lists,
     allowShell: fc.boolean(),
-    classes: fc.subarray(['read-only', 'write', 'shell', 'privileged'] as const),
+    classes: fc.subarray([...COMMAND_CLASSES]),
   },
   { requiredKeys: [] },
 );
@@ -57,7 +57,7 @@ test('whatever the words, deciding neither throws nor lets a denied program thro
   fc.assert(
     fc.property(argvs, rulesets, (argv, rules) => {
       const decision = decide(rules, argv);
-      expect(decision.class).toMatch(/^(read-only|write|shell|privileged)$/);
+      expect(COMMAND_CLASSES).toContain(decision.class);
       const bare = { deny: rules.deny ?? [] };
       expect(decision.allowed && !allows(bare, argv)).toBe(false);
     }),
