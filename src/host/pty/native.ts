@@ -1,0 +1,58 @@
+// The pseudo-terminal add-on: loaded at first use, and used only for what nothing else can do.
+
+import { createRequire } from 'node:module';
+import { LocalError } from '../../base/errors.js';
+
+/**
+ * Of node-pty we take the two system calls and leave its streams alone. Measured on Linux, they lose the last 8 KiB of
+ * a program that ends right after writing (libuv takes a hang-up for the end of data), drop what was not read 200 ms
+ * after the exit, and spin in place, event loop and all, while a program does not take its input.
+ */
+export interface NativePty {
+  /** Two descriptors, neither of which closes on exec, and the name of the terminal. */
+  open(cols: number, rows: number): { readonly master: number; readonly slave: number; readonly pty: string };
+  resize(master: number, cols: number, rows: number): void;
+}
+
+export class PtyUnavailableError extends LocalError {
+  override readonly name = 'PtyUnavailableError';
+
+  constructor(cause: unknown) {
+    super('pty_unavailable', 'terminals are not supported on this host', {
+      cause,
+      facts: { platform: process.platform, arch: process.arch },
+    });
+  }
+}
+
+let loaded: Promise<NativePty> | undefined;
+
+/** The add-on is optional: a host without it runs everything but terminals. Rejects with PtyUnavailableError there. */
+export function loadPty(load: () => Promise<unknown> = importAddon): Promise<NativePty> {
+  if (load !== importAddon) return refuseUnlessUsable(load);
+  loaded ??= refuseUnlessUsable(load);
+  return loaded;
+}
+
+async function refuseUnlessUsable(load: () => Promise<unknown>): Promise<NativePty> {
+  try {
+    const addon = await load();
+    if (isNativePty(addon)) return addon;
+    throw new TypeError('the add-on has no open or no resize');
+  } catch (cause) {
+    throw new PtyUnavailableError(cause);
+  }
+}
+
+async function importAddon(): Promise<unknown> {
+  await import('@lydell/node-pty'); // finds the binary for this platform, or says at length why there is none
+  const fromHere = createRequire(import.meta.url);
+  const fromPackage = createRequire(fromHere.resolve('@lydell/node-pty'));
+  return fromPackage(`@lydell/node-pty-${process.platform}-${process.arch}/pty.node`);
+}
+
+function isNativePty(addon: unknown): addon is NativePty {
+  if (typeof addon !== 'object' || addon === null) return false;
+  const { open, resize } = addon as Partial<NativePty>;
+  return typeof open === 'function' && typeof resize === 'function';
+}

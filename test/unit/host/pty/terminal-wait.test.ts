@@ -1,0 +1,78 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { openPty } from '../../../../src/host/pty/open-pty.js';
+import { parseForegroundGroup, parseSyscall } from '../../../../src/host/pty/proc-syscall.js';
+import { until } from '../../../helpers/wait.js';
+import { plainEnv, readUntil } from './terminals.js';
+
+const env = { ...plainEnv(), HISTFILE: '', PS1: '$ ' };
+const READS_ON_DATA = 'process.stdin.on("data", () => {})';
+const WAITS = 'setInterval(() => {}, 1000)';
+
+test.each([
+  ['a read', ['cat']],
+  ['select, at the prompt of a shell', ['bash', '--norc', '-i']],
+  ['a program below a shell', ['sh', '-c', 'cat; true']],
+  ['a job that a shell put in the foreground', ['bash', '--norc', '-ic', 'cat; true']],
+  ['the terminal by its other name', ['sh', '-c', 'cat </dev/tty; true']],
+  ['epoll, in a server that reads', [process.execPath, '-e', READS_ON_DATA]],
+])('%s counts as waiting for input', async (_what, argv) => {
+  await using pty = await openPty({ argv, env });
+  const waiting = until(() => pty.isWaitingForInput() === true, 'the program to wait');
+  await expect(waiting).resolves.toBe(true);
+});
+
+test.each([
+  ['sleep', ['sh', '-c', 'echo ready; exec sleep 1000']],
+  ['work', ['sh', '-c', 'echo ready; while :; do :; done']],
+  ['waiting for a child', ['sh', '-c', 'echo ready; sleep 1000; true']],
+  ['reading a pipe', ['sh', '-c', 'echo ready; sleep 1000 | cat']],
+  ['a server that reads nothing', [process.execPath, '-e', `console.log('ready'); ${WAITS}`]],
+])('%s does not count as waiting for input', async (_what, argv) => {
+  await using pty = await openPty({ argv, env });
+  await readUntil(pty, 'ready');
+  for (let look = 0; look < 5; look++) expect(pty.isWaitingForInput()).toBe(false);
+});
+
+test('a shell waits no longer while a job runs, and not after its end', async () => {
+  const pty = await openPty({ argv: ['bash', '--norc', '-i'], env });
+  await until(() => pty.isWaitingForInput() === true, 'the prompt');
+  await pty.write(Buffer.from('sleep 1000\n'));
+  await until(() => pty.isWaitingForInput() === false, 'sleep to run');
+  await pty.write(Buffer.from('\x03'));
+  await until(() => pty.isWaitingForInput() === true, 'the prompt again');
+  await pty.close();
+  expect(pty.isWaitingForInput()).toBe(false);
+});
+
+test('a blocked call is read from its line, and nothing else is', () => {
+  const hex = fc.nat().map((n) => `0x${n.toString(16)}`);
+  fc.assert(
+    fc.property(fc.nat(500), fc.array(hex, { minLength: 8, maxLength: 8 }), (number, words) => {
+      expect(parseSyscall(`${number} ${words.join(' ')}\n`)).toEqual({
+        number,
+        args: words.slice(0, 6).map(Number),
+      });
+    }),
+  );
+  for (const line of [
+    'running\n',
+    '-1 0x7ffd 0x7f00\n',
+    '',
+    '0 0x1',
+    '0 a b c d e f',
+    'x 0x0 0x0 0x0 0x0 0x0 0x0',
+  ])
+    expect(parseSyscall(line)).toBeUndefined();
+});
+
+test('the foreground group is found behind any program name', () => {
+  fc.assert(
+    fc.property(fc.string(), fc.integer({ min: 1, max: 4_194_304 }), (name, group) => {
+      expect(parseForegroundGroup(`12 (${name}) S 1 12 12 34816 ${group} 4194304 0`)).toBe(group);
+    }),
+  );
+  expect(parseForegroundGroup('12 (x) S 1 12 12 0 -1 4194304')).toBeUndefined();
+  expect(parseForegroundGroup('12 (x) S 1')).toBeUndefined();
+  expect(parseForegroundGroup('garbage')).toBeUndefined();
+});
