@@ -26,7 +26,7 @@ import { HTTP_DEFAULTS, type HttpSettings } from './settings.js';
 import { parseTarget, type Target } from './target.js';
 
 /** Why a request may not come in. Sync and over the head only, so that it costs nothing and nothing comes before it. */
-export interface GuardRefusal {
+interface GuardRefusal {
   readonly status: number;
   readonly code: string;
   readonly message: string;

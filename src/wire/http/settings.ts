@@ -1,6 +1,6 @@
 // The caps and waits of an HTTP server, with the values it has unless told otherwise.
 
-export interface HttpLimits {
+interface HttpLimits {
   /** Request line and headers together; past it the answer is 431. */
   readonly maxHeaderBytes: number;
   /** The request target; past it the answer is 414. */
@@ -17,7 +17,7 @@ export interface HttpLimits {
   readonly maxStreamQueueBytes: number;
 }
 
-export interface HttpTimeouts {
+interface HttpTimeouts {
   /** From the connection, or the first byte of a later request, until its headers are complete. */
   readonly headersMs: number;
   /** The same until its body is complete. */

@@ -6,6 +6,7 @@ import {
   type BrowserGuardOptions,
   createBrowserGuard,
   isLoopbackAuthority,
+  PERMISSIVE_WARNING,
 } from '../../../src/guard/browser-guard.js';
 import { sendText } from '../../../src/wire/http/reply.js';
 import type { RequestGuard } from '../../../src/wire/http/server.js';
@@ -205,6 +206,7 @@ describe('options', () => {
     const open = { mode: 'permissive' } as const;
     expect(check({ host: ['evil.com'], origin: ['null'], site: ['cross-site'] }, open)).toBeUndefined();
     expect(check({ host: [] }, open)).toBeUndefined();
+    expect(PERMISSIVE_WARNING).toContain('any web page');
   });
 
   test('an extra host is exact: with any port, or with the one port it was given', () => {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { readJson } from '../../../../src/wire/http/body.js';
-import { sendEmpty, sendJson, sendText } from '../../../../src/wire/http/reply.js';
+import { send, sendEmpty, sendJson, sendText } from '../../../../src/wire/http/reply.js';
 import { defineRoute } from '../../../../src/wire/http/router.js';
 import { HttpServer, type RequestGuard } from '../../../../src/wire/http/server.js';
 import { until } from '../../../helpers/wait.js';
@@ -42,6 +42,21 @@ describe('answers', () => {
       'b',
       '€😀',
     ]);
+  });
+
+  test('bytes of any type go out as they are', async () => {
+    const bytes = Uint8Array.of(0, 0xff, 0x0a);
+    await using kit = await TestServer.start({
+      routes: [route('/b', (ctx) => send(ctx, 200, 'application/octet-stream', bytes, { ETag: '"1"' }))],
+    });
+    await using client = await kit.connect();
+    client.write(request('GET /b'));
+    await client.seen('\0\u00ff\n');
+    expect((await client.response()).headers).toMatchObject({
+      'Content-Type': 'application/octet-stream',
+      'Content-Length': '3',
+      ETag: '"1"',
+    });
   });
 
   test('an empty 204 has no length and an empty 202 says 0', async () => {

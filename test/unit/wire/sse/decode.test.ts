@@ -4,7 +4,11 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeEvents, SseDecoder, type SseDecodeOptions } from '../../../../src/wire/sse/decode.js';
 import { encodeComment, encodeEvent, type SseEvent } from '../../../../src/wire/sse/encode.js';
-import { SseLimitError } from '../../../../src/wire/sse/size-meter.js';
+import {
+  MAX_SSE_EVENT_BYTES,
+  MAX_SSE_LINE_BYTES,
+  SseLimitError,
+} from '../../../../src/wire/sse/size-meter.js';
 
 const name = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\r\n\0]/g, '·'));
 const text = fc.oneof(
@@ -134,6 +138,19 @@ describe('caps', () => {
       }),
       { numRuns: 3000 },
     );
+  });
+
+  test('the usual caps are reached by what just fits and passed by one byte more', () => {
+    const line = (bytes: number): Buffer =>
+      Buffer.concat([Buffer.from('data:'), Buffer.alloc(bytes - 5, 'x'), Buffer.from('\n')]);
+    const most = [
+      line(MAX_SSE_LINE_BYTES),
+      line(MAX_SSE_EVENT_BYTES - MAX_SSE_LINE_BYTES),
+      Buffer.from('\n'),
+    ];
+    expect(decodeAll(most).events).toHaveLength(1);
+    expect(decodeAll([line(MAX_SSE_LINE_BYTES + 1)]).failure?.code).toBe('sse_line_too_large');
+    expect(decodeAll([...most.slice(0, 2), Buffer.from('d')]).failure?.code).toBe('sse_event_too_large');
   });
 
   test('after a failure no more bytes are taken', () => {
