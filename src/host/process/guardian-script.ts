@@ -3,10 +3,10 @@
 /** How long what the host has left may take to end by itself. */
 export const GUARDIAN_GRACE_MS = 1000;
 
-const GRACE_ROUNDS = GUARDIAN_GRACE_MS / 100;
+const ROUND_MS = 250;
 
 /**
- * `sh <this script> <mark> <host pid> <host start> <private dir>`. Its descriptor 3 is a pipe whose
+ * `sh <this script> <pattern of the mark> <host pid> <host start> <private dir>`. Its descriptor 3 is a pipe whose
  * other end only the host has. While the host lives, lines may come that name the leaders it knows (`pid:start …`; the last
  * line counts). Its end means that the host is gone, in whatever way. The script forks once, so that the
  * guardian is nobody's child.
@@ -16,9 +16,11 @@ const GRACE_ROUNDS = GUARDIAN_GRACE_MS / 100;
  */
 export const GUARDIAN_SCRIPT = `
 guard() {
-  mark=$1 host=$2 born=$3 dir=$4 roster=
+  pattern=$1 host=$2 born=$3 dir=$4 known=' '
+  newline='
+'
   trap '' HUP INT QUIT TERM PIPE USR1 USR2
-  while read -r line <&3; do roster=$line; done
+  while read -r line <&3; do known=" $line "; done
 
   # Descriptors close some moments before a process is dead. A host that lives on has closed us on purpose.
   n=0
@@ -29,15 +31,15 @@ guard() {
   done
 
   n=0
-  while [ $n -lt ${GRACE_ROUNDS} ] && search; do
-    [ $n -gt 0 ] || kill -TERM $found
+  freeze && kill -TERM $found
+  kill -CONT $found
+  while [ $n -lt ${GUARDIAN_GRACE_MS / ROUND_MS} ] && search; do
     n=$((n + 1))
-    nap 0.1
+    nap ${ROUND_MS / 1000}
   done
   n=0
-  while [ $n -lt 100 ] && search; do
-    kill -STOP $found
-    search && kill -KILL $found
+  while [ $n -lt 100 ] && freeze; do
+    kill -KILL $found
     n=$((n + 1))
     nap 0.02
   done
@@ -46,21 +48,26 @@ guard() {
 
 nap() { sleep "$1" || sleep 1; }
 
-# Sets state, ppid, sid and ticks of a process. The name in front of them may hold anything.
-look() {
-  line=
-  read -r line <"/proc/$1/stat" || return 1
-  set -- \${line##*") "}
+# Sets ppid, sid and ticks from a stat line. The name in front of them may hold anything. False for the dead.
+parse() {
+  set -- \${1##*") "}
   [ $# -ge 20 ] || return 1
-  state=$1 ppid=$2 sid=$4
+  case $1 in [ZXx]) return 1 ;; esac
+  ppid=$2 sid=$4
   shift 19
   ticks=$1
-  case $state in [ZXx]) return 1 ;; esac
 }
 
-lives() { look "$1" && [ "$ticks" = "$2" ]; }
+lives() { parse "$(cat "/proc/$1/stat")" && [ "$ticks" = "$2" ]; }
 
-carriers() { grep -lsE -e "$1" /proc/[0-9]*/environ | cut -d / -f 3; }
+# Sets pids to those in whose environment the pattern is found.
+carriers() {
+  pids=' '
+  for file in $(grep -lsE -e "$1" /proc/[0-9]*/environ); do
+    file=\${file#/proc/}
+    pids="$pids\${file%/environ} "
+  done
+}
 
 holders() {
   ls -l /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 | while read -r line; do
@@ -73,30 +80,46 @@ holders() {
   done
 }
 
-leaders() {
-  for entry in $roster; do
-    lives "\${entry%:*}" "\${entry#*:}" && echo "\${entry%:*}"
-  done
+# Who is stopped cannot fork, and stays the parent of its children while we look for them.
+freeze() {
+  search || return 1
+  kill -STOP $found
+  search
+  kill -STOP $found
+  search
 }
 
 search() {
-  detached=" $(carriers 'HAWSER_MARK=([^/~]*~)?d_[0-9a-z]{26}' | tr '\\n' ' ') "
+  carriers 'HAWSER_MARK=([^/~]*~)?d_[0-9a-z]{26}'
+  detached=$pids
+  carriers "HAWSER_MARK=$pattern/"
+  seeds=$pids
+  for pid in $(holders); do seeds="$seeds$pid "; done
   table=
-  for entry in /proc/[0-9]*; do
-    pid=\${entry#/proc/}
-    look "$pid" && [ "$ticks" -ge "$born" ] || continue
+  # One cat: the shell's own read takes a system call for each character.
+  stats=$(cat /proc/[0-9]*/stat)
+  IFS=$newline
+  set -f
+  set -- $stats
+  set +f
+  unset IFS
+  for line; do
+    parse "$line" && [ "$ticks" -ge "$born" ] || continue
+    pid=\${line%% *}
     case $detached in *" $pid "*) continue ;; esac
-    table="$table $pid:$ppid:$sid"
+    table="$table $pid:$ppid:$sid:$ticks"
   done
-  seeds=" $(grep -lsF -e "HAWSER_MARK=$mark/" /proc/[0-9]*/environ | cut -d / -f 3 | tr '\\n' ' ') $(holders | tr '\\n' ' ') $(leaders | tr '\\n' ' ') "
   found= pids=' ' sessions=' ' grew=1
   while [ $grew = 1 ]; do
     grew=0 rest=
     for entry in $table; do
-      pid=\${entry%%:*} sid=\${entry##*:} ppid=\${entry#*:}
-      case "$seeds/$pids/$sessions" in
-      *" $pid "*/*/* | */*" \${ppid%:*} "*/* | */*/*" $sid "*)
+      pid=\${entry%%:*} ticks=\${entry##*:} entry=\${entry#*:}
+      ppid=\${entry%%:*} sid=\${entry#*:}
+      sid=\${sid%:*} entry=$pid:$entry
+      case "$seeds/$pids/$sessions/$known" in
+      *" $pid "*/*/*/* | */*" $ppid "*/*/* | */*/*" $sid "*/* | */*/*/*" $pid:$ticks "*)
         found="$found $pid" pids="$pids$pid " sessions="$sessions$sid " grew=1
+        case $known in *" $pid:$ticks "*) ;; *) known="$known$pid:$ticks " ;; esac
         ;;
       *) rest="$rest $entry" ;;
       esac

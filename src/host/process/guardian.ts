@@ -44,7 +44,7 @@ export class Guardian {
     if (self === undefined) return; // without /proc it could not find anyone
     const script = join(this.#dir, 'hawser-guardian'); // a file, so that `ps` shows a name and not a program text
     writeFileSync(script, GUARDIAN_SCRIPT, { mode: 0o600 });
-    const args = [ownMark(), String(self.pid), String(self.startTicks), this.#dir];
+    const args = [asPattern(ownMark()), String(self.pid), String(self.startTicks), this.#dir];
     const child = spawn('sh', [script, ...args], {
       cwd: '/',
       detached: true, // a signal to our group must not end it
@@ -77,4 +77,9 @@ export class Guardian {
     this.#told = line;
     this.#line?.write(`${line}\n`);
   }
+}
+
+/** The mark goes into a regular expression, and what we inherited of it may hold anything. */
+function asPattern(mark: string): string {
+  return mark.replaceAll(/[^\w/-]/g, '.');
 }

@@ -145,10 +145,7 @@ function slurp(path: string, into: Buffer): Buffer | undefined {
     return undefined;
   }
   try {
-    let length = 0;
-    for (let got = -1; got !== 0 && length < into.length; length += got)
-      got = readSync(fd, into, length, into.length - length, null);
-    return into.subarray(0, length);
+    return into.subarray(0, readSync(fd, into, 0, into.length, null)); // the kernel gives all it has, or fills it
   } catch {
     return undefined; // ended between open and read
   } finally {

@@ -107,6 +107,7 @@ export class OutputSpool extends Resource {
     const wanted = from + Math.max(0, Math.min(length, MAX_SPOOL_READ_BYTES));
     await this.#written(Math.min(wanted, this.#accepted));
     const to = Math.min(wanted, this.kept);
+    if (from >= to) return Buffer.alloc(0);
     const head = Buffer.from(this.#head.subarray(from, Math.min(to, this.#headBytes)));
     if (to <= this.#headBytes) return head;
     const rest = await this.#readFile(Math.max(from, this.#headBytes), to);

@@ -35,6 +35,7 @@ test('a tree that listens ends at TERM, and nobody is killed', async () => {
 
 test.each(DEAF_KINDS)('nobody of a %s tree is left after the grace', async (kind) => {
   const held = await grow(kind);
+  await until(() => grove.hasDeaf(), 'the deaf one to be deaf');
   const { killed } = await held.stop({ graceMs: 30 });
   expect(grove.alive()).toEqual([]);
   expect(killed).toBeGreaterThan(0);
@@ -66,7 +67,7 @@ test('a stopped process is woken to hear TERM', async () => {
 });
 
 test('callers who come together share one ladder, and the shortest grace counts', async () => {
-  const held = await grow('deaf', 1);
+  const held = await grow('deaf');
   const patient = held.stop({ graceMs: 60_000 });
   const hurried = held.stop({ graceMs: 0 });
   expect(await hurried).toBe(await patient);
@@ -90,7 +91,7 @@ test('a scope stops all of its own and nobody else', async () => {
   ];
   for (const each of inside) each.stdout?.discard();
   await using outside = await spawnProcess({ argv: [grove.nap, '301'] });
-  await until(() => grove.alive().length >= 5, 'all to be there');
+  await until(() => grove.alive().length >= 5 && grove.hasDeaf(), 'all to be there');
   await stopTree(scope, { graceMs: 30 });
   expect(grove.alive().map(({ pid }) => pid)).toEqual([outside.pid]);
 });

@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { reapOrphans } from '../../../../src/host/process/reaper.js';
+import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
+import { descendants, isAlive, type Running, running } from '../../../helpers/proc.js';
+import { until } from '../../../helpers/wait.js';
+
+const HOST = fileURLToPath(new URL('../../../fixtures/process/host.ts', import.meta.url));
+/** About 2 s when the machine has nothing else to do: one second of grace, and sweeps by a shell script. */
+const GONE_MS = 10_000;
+const KINDS = [
+  'family',
+  'session',
+  'daemon',
+  'cleared',
+  'cleared-leader',
+  'cleared-orphan',
+  'cleared-member',
+  'spawner',
+];
+
+let grove: Grove;
+beforeEach(() => {
+  grove = plantGrove();
+});
+afterEach(() => {
+  for (const { pid } of grove.alive()) process.kill(pid, 'SIGKILL');
+  grove[Symbol.dispose]();
+});
+
+async function startHost(...kinds: string[]) {
+  const args = ['--import', 'tsx', HOST, TREE, grove.nap, ...kinds];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  await once(createInterface(child.stdout), 'line');
+  return { child, guardian: await until(() => guardianOf(child), 'the guardian to be there') };
+}
+
+function guardianOf({ pid }: ChildProcess): Running | undefined {
+  return running().find(({ command }) => command.includes('hawser-guardian') && command.includes(` ${pid} `));
+}
+
+function dirOf(guardian: Running): string {
+  return guardian.command.split(' ').at(-1) ?? '';
+}
+
+async function endHost(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  const exited = once(child, 'exit');
+  process.kill(-(child.pid ?? 0), signal); // the whole group: the guardian must not be in it
+  await exited;
+}
+
+/** The processes of the host itself; some tools it runs on end a moment later than it does. */
+function leftOf(child: ChildProcess): Running[] {
+  return [...grove.alive(), ...descendants(child.pid ?? 0)];
+}
+
+test('kill -9 of a host and its group leaves none of its trees, no guardian and no directory', {
+  timeout: 30_000,
+}, async () => {
+  const { child, guardian } = await startHost(...KINDS);
+  const dir = dirOf(guardian);
+  expect(existsSync(dir)).toBe(true);
+  await until(() => grove.alive().length >= 15, 'the trees to stand');
+  await endHost(child, 'SIGKILL');
+  await until(() => leftOf(child).length === 0, 'everyone to be gone', GONE_MS);
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  expect(existsSync(dir)).toBe(false);
+});
+
+test('a host that ends without cleaning up is cleaned up after, and what it detached lives on', async () => {
+  const { child, guardian } = await startHost('family', 'detached');
+  await until(() => grove.alive().length >= 6, 'the trees to stand');
+  await endHost(child, 'SIGTERM');
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
+  expect(await reapOrphans()).toMatchObject({ survivors: [] });
+  expect(grove.alive()).toHaveLength(1);
+});
+
+test('the guardian waits in a session of its own, as a child of nobody, and ignores signals', async () => {
+  const { child, guardian } = await startHost('family');
+  expect(guardian.ppid).not.toBe(child.pid);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(guardian.pid, signal);
+  await endHost(child, 'SIGKILL');
+  await until(() => grove.alive().length === 0 && !isAlive(guardian.pid), 'everyone to be gone', GONE_MS);
+});
+
+test('what host and guardian left, both killed, is reaped by the next daemon', async () => {
+  const { child, guardian } = await startHost('family', 'daemon', 'detached');
+  await until(() => grove.alive().length >= 9 && grove.hasDeaf(), 'the trees to stand');
+  process.kill(guardian.pid, 'SIGKILL');
+  await endHost(child, 'SIGKILL');
+  expect(grove.alive().length).toBeGreaterThanOrEqual(9);
+  expect(existsSync(dirOf(guardian))).toBe(true);
+  const report = await reapOrphans({ graceMs: 200 });
+  expect(report.marks.some((mark) => mark.includes(`/h${child.pid}.`))).toBe(true);
+  expect(report.killed).toBeGreaterThan(0);
+  expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
+  expect(existsSync(dirOf(guardian))).toBe(false);
+});

@@ -1,0 +1,289 @@
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { InputClosedError } from '../../../../src/host/process/input-pipe.js';
+import { LaunchError, type LaunchFailure } from '../../../../src/host/process/launch-error.js';
+import { isUnder, MARK_VARIABLE, ownMark } from '../../../../src/host/process/mark.js';
+import type { OutputPipe } from '../../../../src/host/process/output-pipe.js';
+import { readStat } from '../../../../src/host/process/proc-table.js';
+import { type SpawnOptions, spawnProcess } from '../../../../src/host/process/spawn.js';
+import { descendants, isAlive } from '../../../helpers/proc.js';
+import { until } from '../../../helpers/wait.js';
+
+async function readAll(pipe: OutputPipe | undefined): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  if (pipe !== undefined) for await (const chunk of pipe) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function run(options: SpawnOptions) {
+  const held = await spawnProcess(options);
+  const [stdout, stderr] = await Promise.all([readAll(held.stdout), readAll(held.stderr)]);
+  return { ...(await held.exited), stdout: stdout.toString(), stderr: stderr.toString(), mark: held.mark };
+}
+
+const sh = (script: string, more: Partial<SpawnOptions> = {}) => run({ argv: ['sh', '-c', script], ...more });
+
+describe.each(['fifo', 'socket'] as const)('with %s pipes', (pipes) => {
+  test('output, exit code and byte counts come as the program made them', async () => {
+    const got = await sh('printf out; printf error >&2; exit 3', { pipes });
+    expect(got).toMatchObject({ stdout: 'out', stderr: 'error', code: 3, signal: null });
+    expect(got).toMatchObject({ stdoutBytes: 3, stderrBytes: 5, outputHeld: false });
+  });
+
+  test('64 MiB of binary output arrive byte for byte', { timeout: 60_000 }, async () => {
+    const script =
+      'const c = require("crypto").createHash("sha256"); let n = 0; const go = () => { while (n < 1024) { n += 1; ' +
+      'const b = require("crypto").randomBytes(65536); c.update(b); if (!process.stdout.write(b)) return process.stdout.once("drain", go); } ' +
+      'process.stderr.write(c.digest("hex")); }; go();';
+    const held = await spawnProcess({ argv: [process.execPath, '-e', script], pipes });
+    const hash = createHash('sha256');
+    const pump = async () => {
+      if (held.stdout !== undefined) for await (const chunk of held.stdout) hash.update(chunk);
+    };
+    const [, said] = await Promise.all([pump(), readAll(held.stderr)]);
+    expect(hash.digest('hex')).toBe(said.toString());
+    expect(await held.exited).toMatchObject({ code: 0, stdoutBytes: 1024 * 65536 });
+  });
+
+  test('what was written right before the exit is never lost', async () => {
+    for (let i = 0; i < 100; i++) expect((await sh('echo last', { pipes })).stdout).toBe('last\n');
+  });
+
+  test('a slow reader slows the program down and costs no memory', async () => {
+    const held = await spawnProcess({ argv: ['head', '-c', '100000000', '/dev/zero'], pipes });
+    await held.stdout?.read();
+    const before = process.memoryUsage.rss();
+    // Nobody pulls: the program must come to rest with its pipe full, long before 100 MB.
+    const cpu = () => readFileSync(`/proc/${held.pid}/wchan`, 'latin1');
+    await until(() => readStat(held.pid)?.state === 'S' && cpu() !== '', 'the program to wait for us');
+    expect(held.stdout?.bytes).toBeLessThan(1_000_000);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(20_000_000);
+    let bytes = 0;
+    if (held.stdout !== undefined) for await (const chunk of held.stdout) bytes += chunk.length;
+    expect(bytes).toBeLessThan(100_000_000); // the first chunk was read before
+    expect((await held.exited).stdoutBytes).toBe(100_000_000);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(60_000_000);
+  });
+});
+
+describe('real pipes', () => {
+  test('a program can open /dev/stdout, /dev/stderr and, with given input, /dev/stdin', async () => {
+    const got = await sh('echo a > /dev/stdout; echo b | tee /dev/stderr; cat /dev/stdin', {
+      stdin: Buffer.from('input'),
+    });
+    expect(got).toMatchObject({ code: 0, stdout: 'a\nb\ninput', stderr: 'b\n' });
+  });
+
+  test('sockets, in contrast, cannot be opened', async () => {
+    expect((await sh('echo a > /dev/stdout', { pipes: 'socket' })).stderr).not.toBe('');
+  });
+});
+
+describe('input', () => {
+  test('is empty by default', async () => {
+    expect(await sh('cat; echo end')).toMatchObject({ stdout: 'end\n' });
+    expect(await sh('cat; echo end', { stdin: Buffer.alloc(0) })).toMatchObject({ stdout: 'end\n' });
+  });
+
+  test('given as bytes is all there is, however much', async () => {
+    const bytes = Buffer.alloc(5_000_000, 'abc');
+    expect(await sh('cat | wc -c; cat', { stdin: bytes })).toMatchObject({ stdout: '5000000\n' });
+  });
+
+  test('through a pipe waits for the reader and ends when told to', async () => {
+    const held = await spawnProcess({ argv: ['sh', '-c', 'read go; cat'], stdin: 'pipe' });
+    const output = readAll(held.stdout);
+    const big = Buffer.alloc(3_000_000, 'x');
+    let written = false;
+    await held.stdin?.write(Buffer.from('first')); // no end of line: the shell does not go on
+    const writing = held.stdin?.write(big).then(() => (written = true));
+    await until(() => (held.stdin?.stream.writableLength ?? 0) > 0, 'the pipe to be full');
+    expect(written).toBe(false);
+    await held.stdin?.write(Buffer.from('\n'.padEnd(2, 'y')));
+    await writing;
+    await held.stdin?.end();
+    await held.stdin?.end();
+    expect((await output).toString()).toBe('y');
+    expect((await held.exited).code).toBe(0);
+  });
+
+  test('to a program that has ended is refused with a typed error, also while waiting', async () => {
+    const held = await spawnProcess({ argv: ['sleep', '300'], stdin: 'pipe' });
+    const refusal = held.stdin?.write(Buffer.alloc(3_000_000)).catch((error: unknown) => error);
+    await held.stop({ graceMs: 0 });
+    expect(await refusal).toBeInstanceOf(InputClosedError);
+    await expect(held.stdin?.write(Buffer.from('x'))).rejects.toThrow(InputClosedError);
+    await held.exited;
+  });
+});
+
+describe('a grandchild that holds the pipe', () => {
+  test('delays the report by 250 ms and no more', async () => {
+    const held = await spawnProcess({ argv: ['sh', '-c', 'sleep 300 & echo $!'] });
+    const start = performance.now();
+    expect((await readAll(held.stdout)).toString()).toMatch(/^\d+\n$/);
+    expect(await held.exited).toMatchObject({ code: 0, outputHeld: true });
+    const tookMs = performance.now() - start;
+    expect(tookMs).toBeGreaterThan(240);
+    expect(tookMs).toBeLessThan(2000);
+    expect(await held.stdout?.read()).toBeUndefined();
+    await held.close();
+  });
+
+  test('is not ended by what it writes after that', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'late-'));
+    const script =
+      '(until [ -e "$0/go" ]; do sleep 0.01; done; echo late; echo late; : > "$0/wrote"; sleep 300) & echo $!';
+    const held = await spawnProcess({ argv: ['sh', '-c', script, dir] });
+    const child = Number((await readAll(held.stdout)).toString());
+    expect(await held.exited).toMatchObject({ outputHeld: true });
+    writeFileSync(join(dir, 'go'), '');
+    await until(() => existsSync(join(dir, 'wrote')), 'the grandchild to have written');
+    expect(isAlive(child)).toBe(true);
+    await held.close();
+    expect(isAlive(child)).toBe(false);
+    rmSync(dir, { recursive: true });
+  });
+
+  test('does not use up its time while the consumer is not pulling', async () => {
+    const held = await spawnProcess({
+      argv: ['sh', '-c', 'head -c 150000 /dev/zero; (sleep 0.6; echo late) &'],
+    });
+    await held.leaderExit; // all it wrote fits into the pipe and what is read ahead
+    await new Promise((resolve) => setTimeout(resolve, 1000)); // longer than the grandchild takes; we read nothing
+    expect(await readAll(held.stdout)).toHaveLength(150_005);
+    expect([held.stdout?.held, held.stderr?.held]).toEqual([false, true]); // of stderr there was nothing to pull
+  });
+
+  test('cannot make the report wait for ever by writing on and on', async () => {
+    const held = await spawnProcess({ argv: ['sh', '-c', 'yes & echo'] });
+    let bytes = 0;
+    if (held.stdout !== undefined) for await (const chunk of held.stdout) bytes += chunk.length;
+    expect(await held.exited).toMatchObject({ code: 0, outputHeld: true });
+    expect(bytes).toBeGreaterThan(0);
+    await held.close();
+  });
+});
+
+describe('a program that cannot be started says why', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'launch-'));
+  writeFileSync(join(dir, 'data'), 'x', { mode: 0o644 });
+  writeFileSync(join(dir, 'lost-script'), '#!/nowhere/interpreter\n', { mode: 0o755 });
+  const PATH = `${dir}:/usr/bin:/bin`;
+
+  test.each<[LaunchFailure, string, SpawnOptions]>([
+    ['program_not_found', 'a name nobody has', { argv: ['no-such-program'] }],
+    ['program_not_found', 'a path nobody has', { argv: ['/no/such/program'] }],
+    ['program_not_found', 'a path relative to cwd', { argv: ['./nothing-here'], cwd: dir }],
+    ['program_not_found', 'a path through a file', { argv: ['/etc/passwd/program'] }],
+    ['program_not_executable', 'a plain file', { argv: [join(dir, 'data')] }],
+    ['program_not_executable', 'a plain file in PATH', { argv: ['data'], env: { PATH } }],
+    ['interpreter_not_found', 'a script', { argv: ['./lost-script'], cwd: dir }],
+    ['interpreter_not_found', 'a script in PATH', { argv: ['lost-script'], env: { PATH } }],
+    ['cwd_not_found', 'no directory', { argv: ['true'], cwd: '/no/such/place' }],
+    ['cwd_not_directory', 'a file as directory', { argv: ['true'], cwd: join(dir, 'data') }],
+    ['arguments_too_long', '4 MB in one argument', { argv: ['true', 'x'.repeat(4_000_000)] }],
+    ['bad_argument', 'no program', { argv: [] }],
+    ['bad_argument', 'an empty name', { argv: [''] }],
+    ['bad_argument', 'a zero byte in an argument', { argv: ['true', 'a\0b'] }],
+    ['bad_argument', 'a zero byte in a variable', { argv: ['true'], env: { A: 'a\0b' } }],
+  ])('%s: %s', async (code, _what, options) => {
+    const refused = await spawnProcess(options).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(LaunchError);
+    expect(refused).toMatchObject({ code });
+  });
+
+  test('and leaves no descriptor behind', async () => {
+    const attempt = () =>
+      spawnProcess({ argv: ['no-such-program'], stdin: Buffer.from('x') }).catch(() => {});
+    await attempt();
+    const before = readdirSync('/proc/self/fd').length;
+    for (let i = 0; i < 100; i++) await attempt();
+    expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
+    rmSync(dir, { recursive: true });
+  });
+});
+
+describe('a child', () => {
+  test('leads a session and group of its own', async () => {
+    const held = await spawnProcess({ argv: ['sleep', '300'] });
+    expect(readStat(held.pid)).toMatchObject({ pgid: held.pid, sid: held.pid });
+    await held.close();
+  });
+
+  test('has the environment it was given and the mark, which cannot be set from outside', async () => {
+    const got = await run({ argv: ['/usr/bin/env'], env: { A: '1', [MARK_VARIABLE]: 'forged' } });
+    expect(got.stdout.trim().split('\n').sort()).toEqual(['A=1', `${MARK_VARIABLE}=${got.mark}`]);
+    expect(isUnder(got.mark, ownMark())).toBe(true);
+    expect((await run({ argv: ['sh', '-c', 'echo "$HOME"'] })).stdout).toBe(`${process.env['HOME']}\n`);
+  });
+
+  test('gets no descriptor of ours but the three', async () => {
+    // What we were ourselves given by someone careless is passed on by Node, and is not our doing.
+    const bare = spawnSync('ls', ['/proc/self/fd'], { stdio: ['ignore', 'pipe', 'pipe'] }).stdout.toString();
+    expect((await run({ argv: ['ls', '/proc/self/fd'] })).stdout).toBe(bare);
+  });
+
+  test('can write to a file of ours, or to nowhere', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'target-'));
+    const fd = openSync(join(dir, 'out'), 'w');
+    const held = await spawnProcess({
+      argv: ['sh', '-c', 'echo out; echo err >&2'],
+      stdout: { fd },
+      stderr: 'none',
+    });
+    closeSync(fd);
+    expect(held.stdout).toBeUndefined();
+    expect(await held.exited).toMatchObject({ code: 0, stdoutBytes: 0 });
+    expect(readFileSync(join(dir, 'out'), 'utf8')).toBe('out\n');
+    rmSync(dir, { recursive: true });
+  });
+
+  test('gets the signal it is sent, and none once it has ended', async () => {
+    const script = 'trap "echo got; exit 5" USR1; echo ready; read line';
+    const held = await spawnProcess({ argv: ['sh', '-c', script], stdin: 'pipe' });
+    expect((await held.stdout?.read())?.toString()).toBe('ready\n');
+    expect(held.sendSignal(10)).toBe(true);
+    expect((await readAll(held.stdout)).toString()).toBe('got\n');
+    expect(await held.exited).toMatchObject({ signal: null, code: 5, outputHeld: false });
+    expect(held.running).toBe(false);
+    expect(held.sendSignal(10)).toBe(false);
+  });
+
+  test('shares the signal with its group', async () => {
+    const held = await spawnProcess({ argv: ['sh', '-c', 'sleep 300; echo on'] });
+    await until(
+      () => descendants(held.pid).some(({ command }) => command === 'sleep 300'),
+      'the sleep to begin',
+    );
+    expect(held.sendSignal(15)).toBe(true);
+    expect(await held.exited).toMatchObject({ signal: 'SIGTERM', outputHeld: false });
+  });
+});
+
+test('500 programs, 8 at a time, leave no descriptor open', { timeout: 60_000 }, async () => {
+  const lane = async (): Promise<void> => {
+    for (let i = 0; i < 63; i++)
+      await run({ argv: ['/bin/true'], ...(i % 2 === 0 && { stdin: Buffer.from('x') }) });
+  };
+  await lane();
+  const before = readdirSync('/proc/self/fd').length;
+  await Promise.all(Array.from({ length: 8 }, lane));
+  await until(() => readdirSync('/proc/self/fd').length <= before, 'all descriptors to be closed').catch(
+    () => {},
+  );
+  expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
+});
