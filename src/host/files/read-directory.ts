@@ -4,7 +4,7 @@ import { type Dirent, opendirSync, openSync, readdirSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import type { EntryType } from './errors.js';
 import { decodeName, REPLACEMENT } from './names.js';
-import { HOLD_DIRECTORY, NO_FOLLOW, Pin } from './pin.js';
+import { HOLD, HOLD_DIRECTORY, NO_FOLLOW, Pin } from './pin.js';
 import type { Turns } from './turns.js';
 
 /** Of one directory; what is beyond is left out and said to be. */
@@ -44,11 +44,20 @@ export async function readDirectory(directory: Pin, turns: Turns, limits = LIMIT
 export function openChild(parent: Pin, name: string): Pin | undefined {
   try {
     const fd = openSync(parent.at(name), HOLD_DIRECTORY | NO_FOLLOW);
-    return new Pin(fd, parent.real === '/' ? `/${name}` : `${parent.real}/${name}`);
+    return new Pin(fd, join(parent, name));
   } catch (error) {
     if (NOT_A_DIRECTORY.has(errnoOf(error) ?? '')) return undefined;
     throw error;
   }
+}
+
+/** Whatever has that name in a pinned directory, a link as a link. */
+export function openEntry(parent: Pin, name: string): Pin {
+  return new Pin(openSync(parent.at(name), HOLD | NO_FOLLOW), join(parent, name));
+}
+
+function join(parent: Pin, name: string): string {
+  return parent.real === '/' ? `/${name}` : `${parent.real}/${name}`;
 }
 
 const NOT_A_DIRECTORY = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES']);

@@ -1,6 +1,6 @@
 // Reading a file inside the roots, whole or a range of its bytes.
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { ForbiddenPathError, InvalidRangeError, NotAFileError, TooLargeError, typedError } from './errors.js';
 import { cleanPath } from './names.js';
 import { type Pin, typeOf } from './pin.js';
@@ -76,15 +76,18 @@ export function openForReading(set: RootSet, asked: string): number {
  * would wait and opening a device may do anything. O_NONBLOCK for what is left to wait for, a lease on the file.
  */
 export function openPinnedFile(set: RootSet, held: Pin, asked: string, flags: number): number {
-  const stat = held.stat();
-  if (!stat.isFile()) throw new NotAFileError(asked, typeOf(stat));
-  if (stat.nlink > 1 && set.hardLinks === 'refuse') {
-    throw new ForbiddenPathError(asked, set.roots, 'hard_link');
-  }
+  assertPlainFile(set, held.stat(), asked);
   try {
     return openSync(held.here, flags | constants.O_NONBLOCK | constants.O_NOCTTY);
   } catch (error) {
     throw typedError(error, asked);
+  }
+}
+
+export function assertPlainFile(set: RootSet, stat: Stats, asked: string): void {
+  if (!stat.isFile()) throw new NotAFileError(asked, typeOf(stat));
+  if (stat.nlink > 1 && set.hardLinks === 'refuse') {
+    throw new ForbiddenPathError(asked, set.roots, 'hard_link');
   }
 }
 

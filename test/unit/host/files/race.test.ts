@@ -1,14 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { FilesError } from '../../../../src/host/files/errors.js';
+import { copyPath } from '../../../../src/host/files/copy.js';
 import { globPaths } from '../../../../src/host/files/glob.js';
 import { listDirectory } from '../../../../src/host/files/list.js';
+import { makeDirectory } from '../../../../src/host/files/make-directory.js';
+import { movePath } from '../../../../src/host/files/move.js';
 import { readFile } from '../../../../src/host/files/read.js';
+import { removePath } from '../../../../src/host/files/remove.js';
 import { statPath } from '../../../../src/host/files/stat.js';
 import { writeFile } from '../../../../src/host/files/write.js';
 import { makeSandbox, SECRET, type Sandbox, snapshot } from './sandbox.js';
@@ -19,7 +23,7 @@ const TIMEOUT_MS = 120_000;
 const SWAPPER = fileURLToPath(new URL('../../../fixtures/files/swapper.mjs', import.meta.url));
 
 /** Sizes that occur outside and nowhere else: a `stat` or `list` that shows one has looked outside. */
-const OUTSIDE_SIZE = 77_777;
+const OUTSIDE_SIZE = 7777;
 
 test(
   `links swapped in and out during ${ROUNDS} calls let nothing in or out`,
@@ -39,12 +43,14 @@ test(
       }
       const key = `${call} ${outcome.how}`;
       told.set(key, (told.get(key) ?? 0) + 1);
+      if (call === 'copy') assertNoSecret(box);
       if (round % 100 === 0) await setImmediate(); // else the end of the attacker would go unnoticed
     }
 
     expect(attacker.isRunning()).toBe(true);
     await attacker[Symbol.asyncDispose]();
     expect(snapshot(box.outside)).toEqual(before);
+    expect(snapshot(box.root).filter((line) => line.includes(SECRET))).toEqual([]);
     // The attack was felt: every call of the kind both succeeded and met the link.
     for (const call of ['read', 'replace', 'append', 'list']) {
       expect(told.get(`${call} done`), `${told.size} outcomes`).toBeGreaterThan(0);
@@ -53,6 +59,13 @@ test(
   },
   TIMEOUT_MS,
 );
+
+/** What was copied is looked at before it is removed again. */
+function assertNoSecret(box: Sandbox): void {
+  const paths = [box.at('copied/file.txt'), box.at('copied/only-outside'), box.at('copy')];
+  const read = paths.filter((path) => existsSync(path)).map((path) => readFileSync(path, 'utf8'));
+  expect(read.some((text) => text.includes(SECRET))).toBe(false);
+}
 
 type Call = readonly [string, (box: Sandbox, round: number) => unknown];
 
@@ -71,12 +84,28 @@ const CALLS: readonly Call[] = [
   ['append', (box, round) => write(box, 'file.txt', round, { mode: 'append' })],
   [
     'create',
-    (box, round) => write(box, `dir/new/${round % 50}`, round, { mode: 'create', mkdirParents: true }),
+    (box, round) => write(box, `dir/new/${round % 5}`, round, { mode: 'create', mkdirParents: true }),
   ],
   ['list', (box) => listDirectory(box.set, box.at('dir'))],
-  ['list', (box) => listDirectory(box.set, box.root, { recursive: true })],
+  ['list', (box) => listDirectory(box.set, box.at('up'), { recursive: true })],
   ['glob', (box) => globPaths(box.set, box.root, '{dir,up}/**')],
   ['glob', (box) => globPaths(box.set, box.root, '*/*')],
+  ['copy', (box) => copyPath(box.set, box.at('dir'), box.at('copied'), { durable: false })],
+  ['remove', (box) => removePath(box.set, box.at('copied'), { recursive: true, durable: false })],
+  [
+    'copy',
+    (box) => copyPath(box.set, box.at('file.txt'), box.at('copy'), { overwrite: true, durable: false }),
+  ],
+  [
+    'move',
+    (box) => movePath(box.set, box.at('dir/log'), box.at('up/mid/log'), { overwrite: true, durable: false }),
+  ],
+  ['remove', (box) => removePath(box.set, box.at('dir/new'), { recursive: true, durable: false })],
+  [
+    'mkdir',
+    (box, round) =>
+      makeDirectory(box.set, box.at(`up/mid/made/${round % 9}`), { parents: true, durable: false }),
+  ],
   ['stat', (box) => statPath(box.set, box.at('dir/file.txt'))],
   ['stat', (box) => statPath(box.set, box.at('file.txt'))],
 ];

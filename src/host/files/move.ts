@@ -1,0 +1,110 @@
+// Moving a file, a link or a directory inside the roots.
+
+import { linkSync, mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
+import {
+  AlreadyExistsError,
+  ForbiddenPathError,
+  InvalidPathError,
+  NotFoundError,
+  typedError,
+} from './errors.js';
+import { type CopyOptions, copyTo } from './copy.js';
+import { readLinkText, toSystemPath } from './names.js';
+import { locate, type Place } from './place.js';
+import { syncDirectory } from './put-bytes.js';
+import { openEntry } from './read-directory.js';
+import { removePlace } from './remove.js';
+import { isInside, type RootSet } from './root-set.js';
+import { Turns } from './turns.js';
+
+/** `overwrite`: take the place of what is there, as rename does: a file of a file, a directory of an empty one. */
+export type MoveOptions = CopyOptions;
+
+export async function movePath(
+  set: RootSet,
+  from: string,
+  to: string,
+  options: MoveOptions = {},
+): Promise<{ readonly path: string }> {
+  using source = locate(set, from);
+  using target = locate(set, to);
+  for (const place of [source, target]) {
+    if (set.holdsRoot(place.real)) throw new ForbiddenPathError(place.asked, set.roots, 'root');
+  }
+  const stat = source.look();
+  if (stat === undefined) throw new NotFoundError(source.asked);
+  if (stat.isDirectory() && isInside(target.real, source.real)) {
+    throw new InvalidPathError(target.asked, 'inside what is moved');
+  }
+  try {
+    if (options.overwrite === true) await rename(set, source, target, options);
+    else await moveToEmpty(set, source, target, stat, options);
+    if (options.durable !== false) {
+      await syncDirectory(target.parent, 0);
+      await syncDirectory(source.parent, 0);
+    }
+  } catch (error) {
+    throw typedError(error, target.asked);
+  }
+  return { path: target.asked };
+}
+
+/** `rename` would replace what is there. A name is first taken in a way that fails if somebody else has it. */
+async function moveToEmpty(
+  set: RootSet,
+  source: Place,
+  target: Place,
+  stat: Stats,
+  options: MoveOptions,
+): Promise<void> {
+  if (target.look() !== undefined) throw new AlreadyExistsError(target.asked);
+  if (stat.isDirectory()) {
+    mkdirSync(target.path);
+    try {
+      await rename(set, source, target, options);
+    } catch (error) {
+      removeEmpty(target);
+      throw error;
+    }
+    return;
+  }
+  try {
+    linkSync(source.path, target.path);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    await moveAcross(set, source, target, options);
+    return;
+  }
+  unlinkSync(source.path);
+}
+
+async function rename(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {
+  try {
+    renameSync(source.path, target.path);
+  } catch (error) {
+    if (errnoOf(error) !== 'EXDEV') throw error;
+    await moveAcross(set, source, target, options);
+  }
+}
+
+/** Onto another file system there is only copying; the source goes when the copy is there. */
+async function moveAcross(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {
+  removeEmpty(target);
+  if (source.look()?.isSymbolicLink() === true) {
+    symlinkSync(toSystemPath(readLinkText(source.path)), target.path);
+  } else {
+    using held = openEntry(source.parent, source.name);
+    await copyTo(set, held, target, options);
+  }
+  await removePlace(source, true, new Turns(options.signal));
+}
+
+/** An empty directory, ours or one that may be replaced; anything else stays and is dealt with by who comes next. */
+function removeEmpty(place: Place): void {
+  try {
+    rmdirSync(place.path);
+  } catch {
+    // Not a directory, not empty, or not there.
+  }
+}
