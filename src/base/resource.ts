@@ -12,11 +12,17 @@ export class ClosedError extends LocalError {
 }
 
 export abstract class Resource implements AsyncDisposable {
-  readonly #ended = newAbort();
+  /** Made when somebody asks for it: most short-lived resources are never listened to, and a controller is not cheap. */
+  #ended: AbortController | undefined;
+  #gone: Error | undefined;
   #closing: Promise<void> | undefined;
 
   /** Aborts once, when the resource is gone. Hand it to timers, listeners and children. */
   get signal(): AbortSignal {
+    if (this.#ended === undefined) {
+      this.#ended = newAbort();
+      if (this.#gone !== undefined) this.#ended.abort(this.#gone);
+    }
     return this.#ended.signal;
   }
 
@@ -49,7 +55,8 @@ export abstract class Resource implements AsyncDisposable {
     try {
       await this.release(reason);
     } finally {
-      this.#ended.abort(reason);
+      this.#gone = reason;
+      this.#ended?.abort(reason);
     }
   }
 }

@@ -36,7 +36,7 @@ export class Program implements AsyncDisposable {
       env: { ...process.env, ...options.env },
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     });
-    this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }) as Ending);
+    this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     this.child.stdin.on('error', () => {}); // a program that ends first is told of by `ended`
     this.child.stderr.on('data', (chunk: Buffer) => {
       this.stderr += chunk.toString('utf8');
