@@ -26,6 +26,8 @@ export interface CopyOptions {
   /** Take the place of a file that is there. Directories are never merged or replaced. */
   readonly overwrite?: boolean;
   readonly durable?: boolean;
+  /** The caller's own cap, at most MAX_COPY_ENTRIES. A tree with more is not copied. */
+  readonly maxEntries?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -83,8 +85,10 @@ class Copy {
   readonly #asked: string;
   readonly #options: CopyOptions;
   readonly #turns: Turns;
+  readonly #max: number;
 
   constructor(set: RootSet, asked: string, options: CopyOptions) {
+    this.#max = Math.min(options.maxEntries ?? MAX_COPY_ENTRIES, MAX_COPY_ENTRIES);
     this.#set = set;
     this.#asked = asked;
     this.#options = options;
@@ -114,7 +118,7 @@ class Copy {
     using made = openChild(target.parent, target.name);
     if (made === undefined) throw new AlreadyExistsError(this.#asked); // replaced since
     const { entries, truncated } = await readDirectory(source, this.#turns);
-    if (truncated) throw new TooLargeError(this.#asked, MAX_COPY_ENTRIES + 1, MAX_COPY_ENTRIES, 'entries');
+    if (truncated) throw new TooLargeError(this.#asked, entries.length + 1, this.#max, 'entries');
     for (const entry of entries) {
       const place = new Place(made, entry.name, this.#asked);
       if (entry.isDirectory()) await this.#child(source, place, level);
@@ -143,8 +147,6 @@ class Copy {
 
   #count(): void {
     this.entries += 1;
-    if (this.entries > MAX_COPY_ENTRIES) {
-      throw new TooLargeError(this.#asked, this.entries, MAX_COPY_ENTRIES, 'entries');
-    }
+    if (this.entries > this.#max) throw new TooLargeError(this.#asked, this.entries, this.#max, 'entries');
   }
 }

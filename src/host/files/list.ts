@@ -26,7 +26,7 @@ export interface ListOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ListEntry {
+interface ListEntry {
   readonly name: string;
   readonly path: string;
   readonly type: EntryType;

@@ -6,9 +6,7 @@ import { cleanPath } from './names.js';
 import { locate } from './place.js';
 import { syncDirectory } from './put-bytes.js';
 import type { RootSet } from './root-set.js';
-import { pinDirectory } from './walk.js';
-
-const NEW_DIRECTORY_MODE = 0o777; // less the umask
+import { NEW_DIRECTORY_MODE, pinDirectory } from './walk.js';
 
 export interface MakeDirectoryOptions {
   /** Make what is missing above it, and be content if it is there already. */

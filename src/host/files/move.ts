@@ -32,12 +32,12 @@ export async function movePath(
   for (const place of [source, target]) {
     if (set.holdsRoot(place.real)) throw new ForbiddenPathError(place.asked, set.roots, 'root');
   }
-  const stat = source.look();
-  if (stat === undefined) throw new NotFoundError(source.asked);
-  if (stat.isDirectory() && isInside(target.real, source.real)) {
-    throw new InvalidPathError(target.asked, 'inside what is moved');
-  }
   try {
+    const stat = source.look();
+    if (stat === undefined) throw new NotFoundError(source.asked);
+    if (stat.isDirectory() && isInside(target.real, source.real)) {
+      throw new InvalidPathError(target.asked, 'inside what is moved');
+    }
     if (options.overwrite === true) await rename(set, source, target, options);
     else await moveToEmpty(set, source, target, stat, options);
     if (options.durable !== false) {

@@ -12,6 +12,9 @@ import { InvalidPathError } from './errors.js';
 /** The longest path the kernel takes, its closing NUL included. */
 export const MAX_PATH_BYTES = 4096;
 
+/** Before cleaning, which can shorten it. */
+const MAX_ASKED_CHARS = 4 * MAX_PATH_BYTES;
+
 const ESCAPED_LOW = 0xdc80;
 const ESCAPED_HIGH = 0xdcff;
 const ANY_SURROGATE = /[\ud800-\udfff]/; // far cheaper than the next one, and nearly always the answer
@@ -23,6 +26,8 @@ export const REPLACEMENT = '\u{FFFD}';
 /** An absolute path in its shortest spelling: `.`, `..` and doubled slashes resolved by text alone. */
 export function cleanPath(path: string): string {
   if (path === '') throw new InvalidPathError(path, 'empty');
+  if (path.length > MAX_ASKED_CHARS)
+    throw new InvalidPathError(path.slice(0, MAX_ASKED_CHARS), 'path too long');
   if (!path.startsWith('/')) throw new InvalidPathError(path, 'not absolute');
   if (path.includes('\0')) throw new InvalidPathError(path, 'contains a NUL byte');
   if (!isSpelledRight(path)) throw new InvalidPathError(path, 'not valid Unicode');

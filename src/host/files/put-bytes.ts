@@ -18,7 +18,7 @@ import type { Pin } from './pin.js';
 import type { Turns } from './turns.js';
 
 /** One call to the system writes at most this much; up to here an append cannot be torn apart by another. */
-export const WRITE_SLICE_BYTES = 1024 * 1024;
+const WRITE_SLICE_BYTES = 1024 * 1024;
 
 /** A burst of writes to one file may run ahead of the clock by this much; a date further off is not our doing. */
 const MAX_AHEAD_MS = 2000;

@@ -66,7 +66,7 @@ export async function readFile(set: RootSet, path: string, options: ReadOptions 
 }
 
 /** A descriptor on a regular file inside the roots. The caller closes it. */
-export function openForReading(set: RootSet, asked: string): number {
+function openForReading(set: RootSet, asked: string): number {
   using held = pin(set, asked);
   return openPinnedFile(set, held, asked, constants.O_RDONLY);
 }

@@ -8,7 +8,7 @@ import { locate } from './place.js';
 import type { RootSet } from './root-set.js';
 import { pin } from './walk.js';
 
-export interface FileFacts {
+interface FileFacts {
   readonly path: string;
   readonly exists: true;
   readonly type: EntryType;

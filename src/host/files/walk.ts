@@ -24,7 +24,10 @@ import type { Root, RootSet } from './root-set.js';
 /** As many as the kernel follows. Also the budget for things that change under our hands. */
 export const MAX_LINKS = 40;
 
-const NEW_DIRECTORY_MODE = 0o777; // less the umask
+/** Names one walk looks at. Forty links of two thousand names each would keep the whole process waiting. */
+export const MAX_STEPS = 4096;
+
+export const NEW_DIRECTORY_MODE = 0o777; // less the umask
 
 export interface PinOptions {
   /** The path to name in errors, when `path` came out of a link. */
@@ -38,11 +41,15 @@ export interface PinOptions {
 
 /** The thing at `path`, inside the roots and held. Throws ForbiddenPathError for all that leads elsewhere. */
 export function pin(set: RootSet, path: string, options: PinOptions = {}): Pin {
-  const held = pinAtOnce(set, path, options);
-  if (held !== undefined) return held;
-  // By far the commonest failure, and told from the others without walking all the way.
-  if (options.create === undefined && isMissing(set, path)) throw new NotFoundError(options.asked ?? path);
-  return pinByStep(set, path, options);
+  try {
+    const held = pinAtOnce(set, path, options);
+    if (held !== undefined) return held;
+    // By far the commonest failure, and told from the others without walking all the way.
+    if (options.create === undefined && isMissing(set, path)) throw new NotFoundError(options.asked ?? path);
+    return pinByStep(set, path, options);
+  } catch (error) {
+    throw typedError(error, options.asked ?? path);
+  }
 }
 
 export function pinDirectory(set: RootSet, path: string, options: PinOptions = {}): Pin {
@@ -62,7 +69,7 @@ function pinAtOnce(set: RootSet, path: string, options: PinOptions): Pin | undef
   try {
     const real = realPathOf(fd, options.asked ?? path);
     const root = set.rootOf(real);
-    if (root !== undefined && isOnMountOf(root, fd) && !isGone(fd, real)) held = new Pin(fd, real);
+    if (root !== undefined && isOnMountOf(set, root, fd) && !isGone(fd, real)) held = new Pin(fd, real);
     return held;
   } finally {
     if (held === undefined) closeSync(fd);
@@ -83,8 +90,9 @@ function isMissing(set: RootSet, path: string): boolean {
   }
 }
 
-function isOnMountOf(root: Root, fd: number): boolean {
+function isOnMountOf(set: RootSet, root: Root, fd: number): boolean {
   if (root.depth === 0) return true; // where the root is `/` there is no outside to be tricked into
+  if (root.mountId === undefined) pinByStep(set, root.real, {})[Symbol.dispose](); // learns it
   return root.mountId !== undefined && root.mountId === mountIdOf(fd);
 }
 
@@ -105,6 +113,7 @@ class Walk {
   /** Descriptors from `/` down. All but the last are directories. */
   readonly #trail: number[] = [openSync('/', HOLD_DIRECTORY)];
   #budget = MAX_LINKS;
+  #steps = MAX_STEPS;
 
   constructor(set: RootSet, asked: string) {
     this.#set = set;
@@ -114,6 +123,8 @@ class Walk {
   go(path: string, options: PinOptions): void {
     const todo = namesOf(path).toReversed();
     for (let name = todo.pop(); name !== undefined; name = todo.pop()) {
+      this.#steps -= 1;
+      if (this.#steps < 0) throw this.#verdict(name, new LinkLoopError(this.#asked));
       if (name === '.') continue;
       if (name === '..') {
         this.#stepBack();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -14,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { copyPath } from '../../../../src/host/files/copy.js';
+import { copyPath, MAX_COPY_ENTRIES } from '../../../../src/host/files/copy.js';
 import {
   AlreadyExistsError,
   ForbiddenPathError,
@@ -29,7 +28,7 @@ import { movePath } from '../../../../src/host/files/move.js';
 import { MAX_WALK_LEVELS } from '../../../../src/host/files/read-directory.js';
 import { removePath } from '../../../../src/host/files/remove.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
-import { asNobody, makeSandbox, type Sandbox, snapshot } from './sandbox.js';
+import { asNobody, makeSandbox, run, type Sandbox, snapshot } from './sandbox.js';
 
 /** A tree with a bit of everything. */
 function plant(box: Sandbox): void {
@@ -136,7 +135,7 @@ describe('copying', () => {
   test('copies a tree, links as links, and skips what has no content', async () => {
     using box = makeSandbox();
     plant(box);
-    spawnSync('mkfifo', [box.at('tree/fifo')]);
+    run('mkfifo', box.at('tree/fifo'));
     chmodSync(box.at('tree/a'), 0o555);
     await asNobody(box, async () => {
       expect(await copyPath(box.set, box.at('tree'), box.at('copy'))).toMatchObject({
@@ -173,6 +172,16 @@ describe('copying', () => {
     expect(existsSync(box.at('x'))).toBe(false);
   });
 
+  test('a tree with more entries than the cap is not copied', async () => {
+    using box = makeSandbox();
+    plant(box);
+    const copy = (maxEntries: number): Promise<unknown> =>
+      copyPath(box.set, box.at('tree'), box.at('copy'), { maxEntries });
+    await expect(copy(6)).rejects.toThrow(TooLargeError);
+    expect(readdirSync(box.root)).toEqual(['tree']);
+    expect(await copy(MAX_COPY_ENTRIES + 1)).toMatchObject({ entries: 7 });
+  });
+
   test('a copy that fails half-way is taken back', async () => {
     using box = makeSandbox({ hardLinks: 'refuse' });
     plant(box);
@@ -181,7 +190,7 @@ describe('copying', () => {
       reason: 'hard_link',
     });
     expect(readdirSync(box.root)).toEqual(['tree']);
-    spawnSync('mkfifo', [box.at('fifo')]);
+    run('mkfifo', box.at('fifo'));
     await expect(copyPath(box.set, box.at('fifo'), box.at('copy'))).rejects.toThrow(NotAFileError);
     const gone = AbortSignal.abort(new Error('left'));
     await expect(copyPath(box.set, box.at('tree'), box.at('copy'), { signal: gone })).rejects.toThrow('left');

@@ -74,5 +74,7 @@ describe('clean paths', () => {
     const longest = `/${'é'.repeat((MAX_PATH_BYTES - 2) / 2)}`;
     expect(cleanPath(longest)).toBe(longest);
     expect(() => cleanPath(`${longest}x`)).toThrow(InvalidPathError);
+    expect(cleanPath(`/${'./'.repeat(MAX_PATH_BYTES)}x`)).toBe('/x');
+    expect(() => cleanPath(`/${'./'.repeat(2 * MAX_PATH_BYTES)}x`)).toThrow(InvalidPathError);
   });
 });

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   linkSync,
@@ -24,7 +23,7 @@ import {
 } from '../../../../src/host/files/errors.js';
 import { MAX_READ_BYTES, readFile } from '../../../../src/host/files/read.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
-import { asNobody, makeSandbox } from './sandbox.js';
+import { asNobody, makeSandbox, run } from './sandbox.js';
 
 describe('reading', () => {
   test('gives the whole file and its facts', async () => {
@@ -116,7 +115,7 @@ describe('what is not a file', () => {
   test('a directory, a FIFO and a socket are refused at once, also behind a link', async () => {
     using box = makeSandbox();
     mkdirSync(box.at('dir'));
-    spawnSync('mkfifo', [box.at('fifo')]);
+    run('mkfifo', box.at('fifo'));
     symlinkSync('fifo', box.at('link'));
     const server = createServer().listen(box.at('socket'));
     await once(server, 'listening');
@@ -136,7 +135,7 @@ describe('what is not a file', () => {
 
   test('a FIFO outside is forbidden, without waiting for a writer', async () => {
     using box = makeSandbox();
-    spawnSync('mkfifo', [join(box.outside, 'fifo')]);
+    run('mkfifo', join(box.outside, 'fifo'));
     symlinkSync(join(box.outside, 'fifo'), box.at('link'));
     await expect(readFile(box.set, box.at('link'))).rejects.toThrow(ForbiddenPathError);
   });

@@ -1,6 +1,6 @@
 // A root with an outside beside it, and a look at the end whether anything was left open or lying about.
 
-import { execFileSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   lstatSync,
   mkdirSync,
@@ -61,12 +61,17 @@ export function makeSandbox(options: RootSetOptions = {}): Sandbox {
   };
 }
 
+/** A small program, run to its end. Its exit code. */
+export function run(command: string, ...args: string[]): number | null {
+  return spawnSync(command, args, { stdio: 'ignore' }).status;
+}
+
 const NOBODY = 65_534;
 
 /** Runs as somebody without special rights, whom the sandbox is made to belong to; root may do everything. */
 export async function asNobody<T>(box: Sandbox, action: () => Promise<T>): Promise<T> {
   if (process.geteuid?.() !== 0) return await action();
-  execFileSync('chown', ['-R', String(NOBODY), box.base]);
+  run('chown', '-R', String(NOBODY), box.base);
   process.seteuid?.(NOBODY);
   try {
     return await action();

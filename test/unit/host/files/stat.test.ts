@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ForbiddenPathError } from '../../../../src/host/files/errors.js';
 import { statPath } from '../../../../src/host/files/stat.js';
-import { makeSandbox } from './sandbox.js';
+import { makeSandbox, run } from './sandbox.js';
 
 test('tells type, size, time, mode and owner', () => {
   using box = makeSandbox();
@@ -22,7 +21,7 @@ test('tells type, size, time, mode and owner', () => {
     gid: lstatSync(path).gid,
   });
   mkdirSync(box.at('dir'));
-  spawnSync('mkfifo', [box.at('fifo')]);
+  run('mkfifo', box.at('fifo'));
   expect(statPath(box.set, box.at('dir'))).toMatchObject({ type: 'dir' });
   expect(statPath(box.set, box.at('fifo'))).toMatchObject({ type: 'other' });
   expect(statPath(box.set, `${box.root}/`)).toMatchObject({ path: box.root, type: 'dir' });

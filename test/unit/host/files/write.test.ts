@@ -14,13 +14,13 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   AccessDeniedError,
   AlreadyExistsError,
   ConflictError,
+  FileSystemError,
   ForbiddenPathError,
   InvalidPathError,
   NotADirectoryError,
@@ -30,7 +30,7 @@ import {
 } from '../../../../src/host/files/errors.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { MAX_WRITE_BYTES, writeFile } from '../../../../src/host/files/write.js';
-import { asNobody, makeSandbox, SECRET, snapshot } from './sandbox.js';
+import { asNobody, makeSandbox, run, SECRET, snapshot } from './sandbox.js';
 
 const text = (content: string): Uint8Array => Buffer.from(content);
 const isRoot = process.getuid?.() === 0;
@@ -147,7 +147,7 @@ describe.each([{ atomic: true }, { atomic: false }])('writing with %o', ({ atomi
   test('refuses the root itself, directories, FIFOs and names that cannot be', async () => {
     using box = makeSandbox();
     mkdirSync(box.at('dir'));
-    spawnSync('mkfifo', [box.at('fifo')]);
+    run('mkfifo', box.at('fifo'));
     symlinkSync('dir/.', box.at('dot'));
     box.file('file');
     const write = (path: string): Promise<unknown> => writeFile(box.set, path, text('x'), { atomic });
@@ -245,7 +245,7 @@ describe('an atomic write', () => {
     using box = makeSandbox();
     mkdirSync(box.at('dir'));
     const attempt = writeFile(box.set, box.at('dir/file'), text('x')); // is at its first fsync when this returns
-    spawnSync('mv', [box.at('dir'), join(box.outside, 'moved')]);
+    run('mv', box.at('dir'), join(box.outside, 'moved'));
     await expect(attempt).rejects.toThrow(ForbiddenPathError);
     expect(readdirSync(join(box.outside, 'moved'))).toEqual([]);
   });
@@ -254,7 +254,7 @@ describe('an atomic write', () => {
     using box = makeSandbox();
     box.file('file', 'old');
     const attempt = writeFile(box.set, box.at('file'), text('x'));
-    spawnSync('ln', ['-sfn', join(box.outside, 'secret.txt'), box.at('file')]);
+    run('ln', '-sfn', join(box.outside, 'secret.txt'), box.at('file'));
     await expect(attempt).rejects.toThrow(ConflictError);
     expect(lstatSync(box.at('file')).isSymbolicLink()).toBe(true);
   });
@@ -381,16 +381,18 @@ describe('sizes', () => {
   test('a full disk is told as such and leaves nothing', async (context) => {
     using box = makeSandbox();
     mkdirSync(box.at('small'));
-    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', box.at('small')]);
-    if (mounted.status !== 0) context.skip('no right to mount here');
+    const mounted = run('mount', '-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', box.at('small'));
+    if (mounted !== 0) context.skip('no right to mount here');
     try {
       for (const options of [{}, { atomic: false }, { mode: 'append' as const }]) {
         const attempt = writeFile(box.set, box.at('small/file'), Buffer.alloc(200_000), options);
-        await expect(attempt).rejects.toMatchObject({ name: 'FileSystemError', errno: 'ENOSPC' });
+        const error: unknown = await attempt.catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(FileSystemError);
+        expect(error).toMatchObject({ errno: 'ENOSPC' });
         expect(readdirSync(box.at('small'))).toEqual([]);
       }
     } finally {
-      spawnSync('umount', [box.at('small')]);
+      run('umount', box.at('small'));
     }
   });
 
