@@ -139,9 +139,14 @@ export class CommandPolicy {
     return command.trusted && command.inner.length > 0 && command.inner.every(matches);
   }
 
-  /** An allow rule for the wrapper itself, with what is behind it, needs no look at what that is. */
+  /** An allow rule for the wrapper itself accepts what is behind it, unless something there would have to be refused. */
   #isCovered(command: Command): boolean {
-    return command.kind === 'privilege' && this.#allow.some((pattern) => matchesNarrowly(pattern, command));
+    const mayHide = this.#deny.length === 0 && this.#allowShell;
+    return (
+      mayHide &&
+      command.kind === 'privilege' &&
+      this.#allow.some((pattern) => matchesNarrowly(pattern, command))
+    );
   }
 }
 

@@ -271,6 +271,8 @@ describe('what cannot be seen', () => {
 
   test('an allow rule that names the odd wrapper accepts it', () => {
     expect(allows({ allow: ['nsenter -t 1'] }, 'nsenter -t 1 ls')).toBe(true);
+    expect(allows({ allow: ['nsenter -t 1'], deny: ['rm'] }, 'nsenter -t 1 ls')).toBe(false); // it may hide rm
+    expect(allows({ allow: ['nsenter -t 1'], allowShell: false }, 'nsenter -t 1 ls')).toBe(false);
   });
 });
 

@@ -142,7 +142,7 @@ describe('a secret is told by its place in an argv', () => {
   test('words stay as many as they were, odd ones too', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
-        expect(redactArgv(words, MAX)).toHaveLength(words.length);
+        expect(redactArgv(words, MAX).length).toBe(words.length);
       }),
       { numRuns: 300 },
     );
