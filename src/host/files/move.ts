@@ -1,6 +1,6 @@
 // Moving a file, a link or a directory inside the roots.
 
-import { linkSync, mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
+import { mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import {
   AlreadyExistsError,
@@ -16,6 +16,7 @@ import { syncDirectory } from './put-bytes.js';
 import { openEntry } from './read-directory.js';
 import { removePlace } from './remove.js';
 import { isInside, type RootSet } from './root-set.js';
+import { takeName } from './take-name.js';
 import { Turns } from './turns.js';
 
 /** `overwrite`: take the place of what is there, as rename does: a file of a file, a directory of an empty one. */
@@ -70,13 +71,21 @@ async function moveToEmpty(
     return;
   }
   try {
-    linkSync(source.path, target.path);
+    if (takeName(source.path, target) === 'linked') dropOldName(source, target);
   } catch (error) {
     if (errnoOf(error) !== 'EXDEV') throw error;
     await moveAcross(set, source, target, options);
-    return;
   }
-  unlinkSync(source.path);
+}
+
+/** A file that cannot lose its old name has not been moved, so it must not keep the new one either. */
+function dropOldName(source: Place, target: Place): void {
+  try {
+    unlinkSync(source.path);
+  } catch (error) {
+    unlinkSync(target.path);
+    throw error;
+  }
 }
 
 async function rename(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {

@@ -1,11 +1,10 @@
 // A file that is nobody's yet: written under a name of its own, it takes its place in one step or goes without a trace.
 
-import { closeSync, constants, linkSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { errnoOf } from '../../base/errors.js';
+import { closeSync, constants, openSync, renameSync, unlinkSync } from 'node:fs';
 import { newId } from '../../base/ids.js';
-import { AlreadyExistsError } from './errors.js';
 import type { Pin } from './pin.js';
 import type { Place } from './place.js';
+import { takeName } from './take-name.js';
 
 /** Not made from the target's name: that may already have all the 255 bytes a name can have. */
 export const TEMP_PREFIX = '.hawser-';
@@ -31,15 +30,7 @@ export class TempFile implements Disposable {
 
   /** Takes an empty place, or throws AlreadyExistsError; the file system decides who was first. */
   settle(place: Place): void {
-    try {
-      linkSync(this.#path, place.path);
-    } catch (error) {
-      if (errnoOf(error) === 'EEXIST') throw new AlreadyExistsError(place.asked);
-      if (!NO_LINKS.has(errnoOf(error) ?? '')) throw error;
-      // A file system without hard links: claim the name, then take it over from ourselves.
-      claim(place);
-      this.replace(place);
-    }
+    this.#exists = takeName(this.#path, place) === 'linked';
   }
 
   [Symbol.dispose](): void {
@@ -50,15 +41,5 @@ export class TempFile implements Disposable {
     } catch {
       // Gone, or its directory is: either way there is nothing left to tidy.
     }
-  }
-}
-
-const NO_LINKS = new Set(['EPERM', 'EOPNOTSUPP', 'ENOTSUP', 'ENOSYS', 'EMLINK']);
-
-function claim(place: Place): void {
-  try {
-    closeSync(openSync(place.path, NEW_FILE, 0o600));
-  } catch (error) {
-    throw errnoOf(error) === 'EEXIST' ? new AlreadyExistsError(place.asked) : error;
   }
 }

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { copyPath, MAX_COPY_ENTRIES } from '../../../../src/host/files/copy.js';
 import {
+  AccessDeniedError,
   AlreadyExistsError,
   ForbiddenPathError,
   InvalidPathError,
@@ -228,6 +229,23 @@ describe('moving', () => {
     await movePath(box.set, box.at('full'), box.at('dir'), { overwrite: true });
     expect(readFileSync(box.at('b'), 'utf8')).toBe('a');
     expect(readdirSync(box.root).sort()).toEqual(['b', 'dir']);
+  });
+
+  test('a move that is denied leaves both sides as they were', async () => {
+    using box = makeSandbox();
+    box.file('closed/dir/x');
+    box.file('closed/file');
+    await asNobody(box, async () => {
+      chmodSync(box.at('closed'), 0o500);
+      for (const name of ['dir', 'file']) {
+        await expect(movePath(box.set, box.at('closed', name), box.at('moved'))).rejects.toThrow(
+          AccessDeniedError,
+        );
+      }
+      chmodSync(box.at('closed'), 0o700);
+    });
+    expect(readdirSync(box.root)).toEqual(['closed']);
+    expect(readdirSync(box.at('closed')).sort()).toEqual(['dir', 'file']);
   });
 
   test('moves nothing in, nothing out, no root and nothing into itself', async () => {

@@ -23,6 +23,7 @@ import {
   FileSystemError,
   ForbiddenPathError,
   InvalidPathError,
+  LinkLoopError,
   NotADirectoryError,
   NotAFileError,
   NotFoundError,
@@ -158,6 +159,14 @@ describe.each([{ atomic: true }, { atomic: false }])('writing with %o', ({ atomi
     await expect(write(box.at('file/below'))).rejects.toThrow(NotADirectoryError);
     await expect(write(box.at('missing/file'))).rejects.toThrow(NotFoundError);
     await expect(write(box.at('x'.repeat(256)))).rejects.toThrow(InvalidPathError);
+  });
+
+  test('links that lead round in a circle are told as such', async () => {
+    using box = makeSandbox();
+    symlinkSync('b', box.at('a'));
+    symlinkSync('a', box.at('b'));
+    await expect(writeFile(box.set, box.at('a'), text('x'), { atomic })).rejects.toThrow(LinkLoopError);
+    await expect(writeFile(box.set, box.at('a/x'), text('x'), { atomic })).rejects.toThrow(LinkLoopError);
   });
 
   test('a name of 255 bytes can be written', async () => {
