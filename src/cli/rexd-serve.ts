@@ -1,6 +1,7 @@
 // What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
 
-import { LOG_LEVELS, type LogLevel, openLog } from '../base/log.js';
+import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
+import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
 import { loadConfig, type RexdConfig } from '../rexd/config.js';
 import { RexdServer } from '../rexd/server.js';
@@ -16,7 +17,9 @@ export async function serveStdio(flags: Flags): Promise<number> {
     level: logLevel(flags) ?? config.server.log_level,
     ...(file !== undefined && { file }),
   });
+  const audit = await openAudit(config, log);
   const server = new RexdServer({
+    ...(audit !== undefined && { audit }),
     facts: { roots, limits: config.limits, reportVersion: config.server.report_version, capabilities: [] },
     log,
   });
@@ -28,6 +31,7 @@ export async function serveStdio(flags: Flags): Promise<number> {
     });
   }
   await server.serve(processLink());
+  await audit?.close();
   await log.flush();
   return code;
 }
@@ -50,6 +54,17 @@ export async function checkConfig(flags: Flags): Promise<string> {
     'limits:',
     ...Object.entries(facts.limits).map(([name, value]) => `  ${name} = ${value}`),
   ].join('\n');
+}
+
+async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undefined> {
+  if (!config.audit.enabled) return undefined;
+  const { AuditLog } = await import('../guard/audit.js');
+  const audit = new AuditLog({
+    path: config.audit.path,
+    onError: (error) => log.error('the audit log cannot be written', { reason: error.message }),
+  });
+  process.once('exit', () => audit.flushSync());
+  return audit;
 }
 
 async function readSettings(flags: Flags): Promise<{ config: RexdConfig; roots: Roots }> {

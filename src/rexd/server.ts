@@ -2,9 +2,12 @@
 
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
+import type { AuditLog } from '../guard/audit.js';
+import type { CallHandler } from '../wire/jsonrpc/call-server.js';
 import { RpcPeer } from '../wire/jsonrpc/peer.js';
 import { Router } from '../wire/jsonrpc/router.js';
 import type { Link } from '../wire/transport/link.js';
+import { auditCall } from './audit-calls.js';
 import type { CallContext, ServerFacts } from './context.js';
 import { closeSession } from './methods/session-close.js';
 import { describeSession } from './methods/session-info.js';
@@ -15,6 +18,8 @@ import { SessionPlaces, Sessions } from './sessions.js';
 export interface RexdServerOptions {
   readonly facts: ServerFacts;
   readonly log: Log;
+  /** Absent when nothing is to be audited. */
+  readonly audit?: AuditLog;
 }
 
 export class RexdServer extends Resource {
@@ -29,7 +34,11 @@ export class RexdServer extends Resource {
     this.#facts = options.facts;
     this.#log = options.log;
     this.#places = new SessionPlaces(options.facts.limits.get('max_concurrent_sessions'));
-    this.#router = new Router<CallContext>({ log: options.log })
+    const { audit } = options;
+    this.#router = new Router<CallContext>({
+      log: options.log,
+      ...(audit !== undefined && { onCall: (report) => auditCall(audit, report) }),
+    })
       .method(SessionOpen, openSession)
       .method(SessionInfo, describeSession)
       .method(SessionClose, closeSession);
@@ -38,7 +47,7 @@ export class RexdServer extends Resource {
   /** Serves one client until either side ends the connection; resolves when its sessions are gone too. */
   async serve(link: Link): Promise<void> {
     await using sessions = new Sessions(this.#places);
-    const call: NonNullable<ConstructorParameters<typeof RpcPeer>[1]>['onRequest'] = (incoming) =>
+    const call: CallHandler = (incoming) =>
       this.#router.call(incoming.method, incoming.params, {
         signal: incoming.signal,
         server: this.#facts,

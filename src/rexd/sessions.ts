@@ -41,6 +41,8 @@ export class Session extends Resource {
 export class Sessions extends Resource {
   readonly #places: SessionPlaces;
   readonly #open = new Map<string, Session>();
+  /** Who is at the other end, as the last session.open said; for the audit of requests that name no open session. */
+  clientName: string | undefined;
 
   constructor(places: SessionPlaces) {
     super();
@@ -51,6 +53,7 @@ export class Sessions extends Resource {
     this.#places.take();
     const session = new Session(facts);
     this.#open.set(session.id, session);
+    this.clientName = session.clientName;
     session.signal.addEventListener('abort', () => this.#places.give(), { once: true });
     return session;
   }

@@ -32,7 +32,7 @@ export function readSources(folder: string): Source[] {
     .sort((a, b) => (a.file < b.file ? -1 : 1));
 }
 
-const STATIC = /^(?:import|export)\s(?<what>[^'"]*?)(?:\sfrom\s)?['"](?<specifier>[^'"]+)['"]/gm;
+const STATIC = /^(?:(?:import|export)\s(?<what>[^'";=]*?)\sfrom\s|import\s)['"](?<specifier>[^'"]+)['"]/gm;
 const DYNAMIC = /\bimport\(\s*['"](?<specifier>[^'"]+)['"]\s*\)/g;
 
 export function importsOf(file: string, text: string): Import[] {

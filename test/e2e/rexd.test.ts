@@ -152,3 +152,37 @@ test('the log goes to the file it is told, readable by its owner only, never to 
   expect(readFileSync(file, 'utf8')).toMatch(/"id":7/);
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test('every request is one line of the audit log, the refused ones too, and no secret is in it', async () => {
+  const [file, config] = [join(folder, 'audit.log'), join(folder, 'c.toml')];
+  writeFileSync(config, `[audit]\nenabled = true\npath = ${JSON.stringify(file)}\n`);
+  const requests = [
+    '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"auditor"}}',
+    '{"jsonrpc":"2.0","id":2,"method":"session.open","params":{"client_name":"auditor","token":"hunter2","workspace_roots":["/etc"]}}',
+    '{"jsonrpc":"2.0","id":3,"method":"no.such"}',
+    '{"jsonrpc":"2.0","method":"session.info","params":{"session_id":"s_none"}}',
+  ];
+  await rexd(['--stdio', '--config', config, '--log-level', 'silent'], `${requests.join('\n')}\n`);
+  const text = readFileSync(file, 'utf8');
+  const lines = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines).toEqual([
+    expect.objectContaining({
+      method: 'session.open',
+      client_name: 'auditor',
+      session_id: expect.stringMatching(/^s_/),
+      timestamp: expect.stringMatching(/Z$/),
+    }),
+    expect.objectContaining({ method: 'session.open', error: expect.objectContaining({ code: -32002 }) }),
+    expect.objectContaining({ method: 'no.such', error: expect.objectContaining({ code: -32601 }) }),
+    expect.objectContaining({
+      method: 'session.info',
+      session_id: 's_none',
+      error: expect.objectContaining({ code: -32602 }),
+    }),
+  ]);
+  expect(text).not.toContain('hunter2');
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+});
