@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../../base/errors.js';
 
 /** The first batch is small, because someone waits for it; the more are used, the more are made at once. */
 const FIRST_BATCH = 16;
@@ -23,7 +24,7 @@ export class FifoPool {
   readonly #names: string[] = [];
   #made = 0;
   #batch = FIRST_BATCH;
-  #refill: Promise<void> | undefined;
+  #refill: Promise<boolean> | undefined;
   #broken = false;
 
   constructor(dir: string) {
@@ -40,9 +41,11 @@ export class FifoPool {
     return this.#names.length;
   }
 
-  /** Resolves when `count` pipes can be opened, or when it is clear that they never can. */
+  /** Resolves when `count` pipes can be opened, or when there is no making more of them, now or ever. */
   async prepare(count: number): Promise<void> {
-    while (this.usable && this.#names.length < count) await this.#fill();
+    while (this.usable && this.#names.length < count) {
+      if (!(await this.#fill())) return;
+    }
   }
 
   /** Undefined when none is left or the pool is of no use; then the caller takes an ordinary pipe. */
@@ -57,32 +60,44 @@ export class FifoPool {
       const writeFd = openSync(path, constants.O_WRONLY);
       unlinkSync(path); // from here on nobody can open it by name, and it goes with its last user
       return { path, readFd, writeFd };
-    } catch {
+    } catch (error) {
       if (readFd !== undefined) closeSync(readFd);
-      this.#broken = true;
+      if (isShortage(error)) this.#names.push(path);
+      else this.#broken = true;
       return undefined;
     }
   }
 
-  #fill(): Promise<void> {
+  #fill(): Promise<boolean> {
     this.#refill ??= this.#make().finally(() => {
       this.#refill = undefined;
     });
     return this.#refill;
   }
 
-  async #make(): Promise<void> {
+  async #make(): Promise<boolean> {
     if (this.#made > 0) this.#batch = Math.min(this.#batch * 2, MAX_FIFO_BATCH);
     const names = Array.from({ length: this.#batch }, () => join(this.#dir, `f${(this.#made += 1)}`));
-    if (await runMkfifo(names)) this.#names.push(...names);
-    else this.#broken = true;
+    try {
+      await runMkfifo(names);
+      this.#names.push(...names);
+      return true;
+    } catch (error) {
+      if (!isShortage(error)) this.#broken = true;
+      return false;
+    }
   }
 }
 
-function runMkfifo(names: readonly string[]): Promise<boolean> {
-  return new Promise((resolve) => {
+function runMkfifo(names: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
     const child = spawn('mkfifo', ['-m', '600', ...names], { stdio: 'ignore', detached: true });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
+    child.once('error', reject);
+    child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo ended with ${code}`))));
   });
+}
+
+/** It may work again later, so the pool is not given up. */
+function isShortage(error: unknown): boolean {
+  return ['EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'].includes(errnoOf(error) ?? '');
 }

@@ -12,7 +12,7 @@ import { leadersUnder } from './roster.js';
 /** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
 const NAME_AFTER_MS = 250;
 /** Leaders named at most, so that a line stays short enough to be written at once. */
-export const MAX_NAMED_LEADERS = 1000;
+const MAX_NAMED_LEADERS = 1000;
 
 export class Guardian {
   readonly #dir: string;
@@ -68,15 +68,20 @@ export class Guardian {
 
   #nameLeaders(): void {
     this.#timer = undefined;
-    const named = [...leadersUnder(ownMark())].slice(0, MAX_NAMED_LEADERS).flatMap((pid) => {
-      const stat = readStat(pid);
-      return stat === undefined ? [] : [`${pid}:${stat.startTicks}`];
-    });
-    const line = named.join(' ');
+    const line = nameLeaders([...leadersUnder(ownMark())]);
     if (line === this.#told) return;
     this.#told = line;
     this.#line?.write(`${line}\n`);
   }
+}
+
+/** `pid:start …`, the line the guardian reads. */
+export function nameLeaders(pids: readonly number[], max: number = MAX_NAMED_LEADERS): string {
+  const named = pids.slice(0, max).flatMap((pid) => {
+    const stat = readStat(pid);
+    return stat === undefined ? [] : [`${pid}:${stat.startTicks}`];
+  });
+  return named.join(' ');
 }
 
 /** The mark goes into a regular expression, and what we inherited of it may hold anything. */

@@ -45,7 +45,7 @@ export class HostProcess extends Resource {
   readonly leaderExit: Promise<LeaderExit>;
   /**
    * The last word: resolves when the process has ended and all its output has been read by the consumer, or discarded.
-   * An output that nobody reads holds it back; one that a grandchild keeps open does so for 250 ms.
+   * An output that nobody reads holds it back until `close`; one that a grandchild keeps open does so for 250 ms.
    */
   readonly exited: Promise<ExitReport>;
   readonly #child: ChildProcess;
@@ -96,12 +96,15 @@ export class HostProcess extends Resource {
   /** Lets the event loop end although the process runs. */
   unref(): void {
     this.#child.unref();
+    this.stdin?.unref();
+    this.stdout?.unref();
+    this.stderr?.unref();
   }
 
   /** A detached process goes on; only our ends of its pipes are closed. */
   protected async release(): Promise<void> {
     try {
-      if (this.detached) this.#child.unref();
+      if (this.detached) this.unref();
       else await stopTree(this.mark);
     } finally {
       this.stdin?.destroy();

@@ -1,5 +1,6 @@
 // The way into a child: writes that wait for room, and an end of input that says so when nobody reads any more.
 
+import type { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { LocalError } from '../../base/errors.js';
 
@@ -35,6 +36,10 @@ export class InputPipe {
   end(): Promise<void> {
     if (this.stream.writableEnded || this.stream.destroyed) return Promise.resolve();
     return this.#run((done) => this.stream.end(done)).catch(() => {});
+  }
+
+  unref(): void {
+    (this.stream as Socket).unref();
   }
 
   destroy(): void {

@@ -85,10 +85,16 @@ export class OutputPipe implements AsyncIterable<Buffer>, PipeSink {
     this.#watchHold();
   }
 
-  /** Gives the descriptor back at once. What is queued can still be read. */
+  /** Lets the event loop end although more may come. */
+  unref(): void {
+    this.#source.unref();
+  }
+
+  /** Gives the descriptor back at once. What is queued can still be read, but nobody waits for that any more. */
   destroy(): void {
     this.#source.destroy();
     this.#finish();
+    this.#resolveDrained();
   }
 
   data(chunk: Buffer): boolean {

@@ -4,8 +4,8 @@ import { errnoOf } from '../../base/errors.js';
 import { isUnder } from './mark.js';
 import { isDead, type ProcIdentity, readTable } from './proc-table.js';
 
-/** Stragglers remembered at most; beyond it the mark alone has to find them. */
-export const MAX_STRAGGLERS = 4096;
+/** Stragglers remembered at most; beyond it their mark alone has to find them. */
+const MAX_STRAGGLERS = 4096;
 
 interface Straggler extends ProcIdentity {
   readonly mark: string;
@@ -26,7 +26,7 @@ export function addLeader(pid: number, mark: string): void {
  * The leader has ended and been reaped. While its group lives on, the session's number cannot be reused, so this is
  * the last moment at which membership proves descent; asking whether it does is one system call.
  */
-export function removeLeader(pid: number): void {
+export function removeLeader(pid: number, maxStragglers: number = MAX_STRAGGLERS): void {
   const mark = leaders.get(pid);
   leaders.delete(pid);
   if (mark === undefined || !groupExists(pid)) return;
@@ -34,7 +34,7 @@ export function removeLeader(pid: number): void {
   const alive = new Map(table.map((stat) => [stat.pid, stat.startTicks]));
   for (const [old, { startTicks }] of stragglers) if (alive.get(old) !== startTicks) stragglers.delete(old);
   for (const stat of table) {
-    if (stat.sid !== pid || isDead(stat) || stragglers.size >= MAX_STRAGGLERS) continue;
+    if (stat.sid !== pid || isDead(stat) || stragglers.size >= maxStragglers) continue;
     stragglers.set(stat.pid, { pid: stat.pid, startTicks: stat.startTicks, mark });
   }
 }

@@ -1,6 +1,6 @@
 // What all starts of this process share: a private directory, pipes made in advance, a guardian.
 
-import { closeSync, constants, openSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Fifo, FifoPool } from './fifo-pool.js';
 import { Guardian } from './guardian.js';
@@ -23,7 +23,7 @@ export async function prepareSpawning(): Promise<void> {
 
 /** Undefined where there is no place for temporary files: children then get Node's own pipes and go unguarded. */
 export function useStation(): Station | undefined {
-  opened ??= { station: open() };
+  if (opened === undefined || isTakenAway(opened.station)) opened = { station: open() };
   return opened.station;
 }
 
@@ -68,8 +68,13 @@ export function openInputFile(bytes: Uint8Array): number | undefined {
   }
 }
 
+/** Some machines tidy up their temporary files; a daemon that runs for weeks begins anew then. */
+function isTakenAway(station: Station | undefined): boolean {
+  return station !== undefined && !station.pool.usable && !existsSync(station.dir);
+}
+
 function open(): Station | undefined {
-  sweepPrivateDirs();
+  setImmediate(sweepPrivateDirs).unref(); // nobody waits for the leftovers of others to be gone
   const dir = makePrivateDir();
   return dir === undefined ? undefined : { dir, pool: new FifoPool(dir), guardian: new Guardian(dir) };
 }

@@ -19,6 +19,8 @@ const { SIGTERM, SIGKILL, SIGSTOP, SIGCONT } = constants.signals;
 export interface StopOptions {
   /** Between TERM and KILL; 0 kills at once. */
   readonly graceMs?: number;
+  /** Between the first KILL and giving up. */
+  readonly killWaitMs?: number;
 }
 
 export interface StopReport {
@@ -50,7 +52,7 @@ export function stopTree(mark: string, options: StopOptions = {}): Promise<StopR
   const graceMs = options.graceMs ?? GRACE_MS;
   const running = ladders.get(mark);
   if (running !== undefined) return running.join(graceMs);
-  const ladder = new Ladder(mark, graceMs);
+  const ladder = new Ladder(mark, graceMs, options.killWaitMs ?? KILL_WAIT_MS);
   ladders.set(mark, ladder);
   return ladder.join(graceMs);
 }
@@ -66,11 +68,13 @@ class Ladder {
   /** Everyone ever found: who loses parent and mark on the way is still ours. */
   readonly #known = new Map<string, ProcIdentity>();
   readonly #killed = new Set<string>();
+  readonly #killWaitMs: number;
   #killAtMs: number;
   #wake: (() => void) | undefined;
 
-  constructor(mark: string, graceMs: number) {
+  constructor(mark: string, graceMs: number, killWaitMs: number) {
     this.#mark = mark;
+    this.#killWaitMs = killWaitMs;
     this.#killAtMs = performance.now() + graceMs;
     this.#done = this.#climb().finally(() => ladders.delete(mark));
   }
@@ -110,15 +114,15 @@ class Ladder {
   }
 
   async #killUntilGone(): Promise<void> {
-    const giveUpAtMs = performance.now() + KILL_WAIT_MS;
+    const giveUpAtMs = performance.now() + this.#killWaitMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const found = this.#freeze();
       // A leader that is dead but not yet reaped counts: whoever waits here may look at its exit code next.
       if (found.length === 0 && signalGroups(this.#mark, SIGKILL) === 0) return;
       for (const stat of found) if (sendTo(stat, SIGKILL)) this.#killed.add(keyOf(stat));
       if (performance.now() > giveUpAtMs) {
-        const pids = found.map((stat) => stat.pid);
-        throw new SurvivorsError(this.#mark, pids);
+        const pids = new Set([...found.map((stat) => stat.pid), ...leadersUnder(this.#mark)]);
+        throw new SurvivorsError(this.#mark, [...pids]);
       }
       await this.#pause(pauseMs);
     }
