@@ -3,10 +3,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES, METHODS } from '../src/rexd/protocol.js';
+import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';
 
 const pages: Readonly<Record<string, () => string>> = {
+  'docs/limits.md': renderLimitsPage,
   'docs/protocol/rexd.md': () =>
     renderProtocolPage({
       title: 'REXD v1',
