@@ -48,9 +48,9 @@ export class CallServer {
     this.#options = options;
   }
 
-  /** Calls being served or waiting to be. */
+  /** Calls whose answer is still to come. */
   get size(): number {
-    return this.#serving.size + this.#waiting.length - this.#next;
+    return this.#stopped ? 0 : this.#serving.size + this.#waiting.length - this.#next;
   }
 
   /** What the calls that wait take, roughly. */

@@ -5,6 +5,7 @@ import { RpcError } from '../../base/errors.js';
 import { INVALID_PARAMS } from './message.js';
 
 type Issue = z.core.$ZodIssue;
+type UnionIssue = Extract<Issue, { code: 'invalid_union' }>;
 
 export interface ParamsIssue {
   /** `argv[2]`, `env.PATH`; empty when it is the whole of params. */
@@ -25,10 +26,25 @@ export function invalidParams(issues: readonly ParamsIssue[]): RpcError {
 }
 
 export function describeIssues(issues: readonly Issue[], params: unknown): ParamsIssue[] {
-  return issues.slice(0, MAX_ISSUES).map((issue) => ({
-    path: issue.path.reduce<string>(appendKey, ''),
-    message: describe(issue, valueAt(params, issue.path)),
-  }));
+  return issues.slice(0, MAX_ISSUES).map((issue) => describeIssue(issue, params, ''));
+}
+
+function describeIssue(issue: Issue, root: unknown, rootPath: string): ParamsIssue {
+  const path = issue.path.reduce<string>(appendKey, rootPath);
+  const value = valueAt(root, issue.path);
+  const nested = issue.code === 'invalid_union' ? deepestIssue(issue) : undefined;
+  return nested === undefined
+    ? { path, message: describe(issue, value) }
+    : describeIssue(nested, value, path);
+}
+
+/** Of the alternatives of a union, the one that got furthest into the value is the one that was meant. */
+function deepestIssue(union: UnionIssue): Issue | undefined {
+  let deepest: Issue | undefined;
+  for (const issue of union.errors.flat()) {
+    if (issue.path.length > (deepest?.path.length ?? 0)) deepest = issue;
+  }
+  return deepest;
 }
 
 /** Never quotes what came: it may be a secret, and errors end up in logs. */
@@ -62,20 +78,12 @@ function describe(issue: Issue, value: unknown): string {
   }
 }
 
-/** The one alternative that got furthest into the value is the one that was meant. */
-function describeUnion(issue: Extract<Issue, { code: 'invalid_union' }>, value: unknown): string {
-  const nested = issue.errors.flat().filter((inner) => inner.path.length > 0);
-  const deepest = nested.sort((a, b) => b.path.length - a.path.length)[0];
-  if (deepest !== undefined) {
-    return `${deepest.path.reduce<string>(appendKey, '')}: ${describe(deepest, valueAt(value, deepest.path))}`;
-  }
-  const expected = issue.errors
+function describeUnion(union: UnionIssue, value: unknown): string {
+  const kinds = union.errors
     .flat()
-    .map((inner) => (inner.code === 'invalid_type' ? inner.expected : undefined));
-  const kinds = [...new Set(expected.filter((kind) => kind !== undefined))];
-  return kinds.length > 0
-    ? `expected ${kinds.join(' or ')}, got ${nameType(value)}`
-    : 'matches no allowed form';
+    .flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+  if (kinds.length === 0) return 'matches no allowed form';
+  return `expected ${[...new Set(kinds)].join(' or ')}, got ${nameType(value)}`;
 }
 
 function valueAt(root: unknown, path: readonly PropertyKey[]): unknown {
@@ -95,8 +103,9 @@ function nameType(value: unknown): string {
 }
 
 function amount(limit: number | bigint, origin: string): string {
-  if (origin === 'string') return `${limit} characters`;
-  if (origin === 'array' || origin === 'set') return `${limit} elements`;
+  const plural = Number(limit) === 1 ? '' : 's';
+  if (origin === 'string') return `${limit} character${plural}`;
+  if (origin === 'array' || origin === 'set') return `${limit} element${plural}`;
   return String(limit);
 }
 

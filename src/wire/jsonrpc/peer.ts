@@ -36,6 +36,8 @@ export const DRAIN_MS = 10_000;
 /** On a plain close: how long the other side may take no answers before it gets no more. */
 export const FLUSH_MS = 1000;
 
+const PARSE_ERROR_REPLY = encodeError('null', { code: PARSE_ERROR, message: 'Parse error' });
+
 export interface PeerOptions {
   readonly onRequest?: CallHandler;
   readonly onNotification?: CallHandler;
@@ -239,10 +241,7 @@ export class RpcPeer extends Resource {
       case 'blank':
         return;
       case 'parse-error':
-        this.#calls.offer({
-          reply: encodeError('null', { code: PARSE_ERROR, message: 'Parse error' }),
-          bytes: size,
-        });
+        this.#calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
         return;
       case 'batch-too-long':
         this.#refuse(`a batch must not have more than ${this.#maxBatch} members`);

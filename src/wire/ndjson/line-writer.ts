@@ -101,12 +101,10 @@ export class LineWriter {
   send(line: Line): boolean {
     if (this.#failure !== undefined || this.#ending !== undefined) return false;
     const bytes = sizeOf(line) + 1;
-    const queued = this.#waitingBytes + this.#flyingBytes;
-    // A line longer than the cap may pass when it is alone: the cap is on what piles up.
-    if (queued > 0 && queued + bytes > this.#maxQueued) throw new QueueFullError(queued, this.#maxQueued);
+    this.#assertRoom(bytes);
     this.#append(line);
     this.#waitingBytes += bytes;
-    if (queued + bytes > this.#highWater) this.#congested = true;
+    if (this.queuedBytes > this.#highWater) this.#congested = true;
     this.#waitingLines += 1;
     if (!this.#scheduled && this.#flyingBytes === 0) this.#schedule();
     return !this.#congested;
@@ -117,15 +115,20 @@ export class LineWriter {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure);
       if (this.#ending !== undefined) return reject(new ClosedError('output'));
+      this.#assertRoom(sizeOf(line) + 1);
+      this.#waiting.push({ resolve, reject }); // before the line: it may go out at once
       this.send(line);
-      this.#waiting.push({ resolve, reject });
     });
   }
 
-  /** Resolves as soon as the queue is below the low-water mark, at once if it was never above the high one. */
+  /**
+   * Resolves as soon as the queue is below the low-water mark, at once if it was not above the high one. Rejects when
+   * nothing more can be sent.
+   */
   drained(): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) reject(this.#failure);
+      else if (this.#ending !== undefined) reject(new ClosedError('output'));
       else if (this.#congested) this.#drainers.push({ resolve, reject });
       else resolve();
     });
@@ -139,6 +142,12 @@ export class LineWriter {
       if (this.queuedBytes === 0) this.#out.end();
     });
     return this.#ending;
+  }
+
+  /** A line longer than the cap may pass when it is alone: the cap is on what piles up. */
+  #assertRoom(bytes: number): void {
+    const queued = this.queuedBytes;
+    if (queued > 0 && queued + bytes > this.#maxQueued) throw new QueueFullError(queued, this.#maxQueued);
   }
 
   #append(line: Line): void {

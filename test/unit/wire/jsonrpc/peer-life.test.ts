@@ -1,0 +1,330 @@
+// How a peer ends, and what it does when the other side does not read, does not stop, or is gone.
+
+import { once } from 'node:events';
+import { PassThrough, Writable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { LocalError } from '../../../../src/base/errors.js';
+import { MAX_WAITING_BYTES, RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
+import type { Link } from '../../../../src/wire/transport/link.js';
+import { linkedPair } from '../../../../src/wire/transport/memory.js';
+import { until } from '../../../helpers/wait.js';
+import { deferred, failureOf, linkedPeers, WireSide, wirePeer } from './wire-side.js';
+
+const request = (id: unknown, method = 'echo', params?: unknown): object => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+const never = (): Promise<never> => new Promise(() => {});
+
+/** A link of two one-way streams whose far ends the test holds. */
+function pipes(): { link: Link; toPeer: PassThrough; fromPeer: PassThrough } {
+  const toPeer = new PassThrough();
+  const fromPeer = new PassThrough();
+  const close = (): Promise<void> => {
+    toPeer.destroy();
+    fromPeer.destroy();
+    return Promise.resolve();
+  };
+  return { link: { input: toPeer, output: fromPeer, name: 'pipes', close }, toPeer, fromPeer };
+}
+
+describe('closing', () => {
+  test('rejects every pending request, writes in flight or not, and says how it ended', async () => {
+    const stuck = new Writable({ highWaterMark: 1, write: () => {} }); // takes the first write and never answers
+    const input = new PassThrough();
+    const link: Link = {
+      input,
+      output: stuck,
+      name: 'stuck',
+      close: () => {
+        stuck.destroy();
+        input.destroy();
+        return Promise.resolve();
+      },
+    };
+    const peer = new RpcPeer(link, { drainMs: 10 });
+    const answers = Promise.allSettled(Array.from({ length: 20 }, () => peer.request('m')));
+    const closing = peer.close();
+    expect(peer.close()).toBe(closing);
+    for (const result of await answers)
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'closed' } });
+    await closing;
+    expect(peer.signal.aborted).toBe(true);
+    await expect(peer.closed).resolves.toBeUndefined();
+    await expect(peer.request('m')).rejects.toMatchObject({ code: 'closed' });
+    await expect(peer.drained()).rejects.toMatchObject({ code: 'closed' });
+    expect(peer.notify('m')).toBe(false);
+  });
+
+  test('with a reason tells it to whoever waits', async () => {
+    await using peers = linkedPeers({}, { onRequest: never, drainMs: 5 });
+    const failure = failureOf(peers.left.request('m'));
+    const reason = new LocalError('shutdown', 'going down');
+    await peers.left.close(reason);
+    expect(await failure).toBe(reason);
+    await expect(peers.left.closed).resolves.toBe(reason);
+  });
+
+  test('tells the handlers, and what they do then goes nowhere', async () => {
+    const aborted = deferred<unknown>();
+    await using served = wirePeer({
+      onRequest: async (call) => {
+        await once(call.signal, 'abort');
+        aborted.resolve(call.signal.reason);
+        throw new Error('too late to tell');
+      },
+    });
+    served.wire.send(request(1));
+    await until(() => served.peer.callsInProgress === 1, 'the request');
+    await served.peer.close(new LocalError('shutdown', 'going down'));
+    await expect(aborted.promise).resolves.toMatchObject({ code: 'shutdown' });
+    expect(served.wire.lines).toEqual([]);
+  });
+
+  test('hands over what is queued first', async () => {
+    const [near, far] = linkedPair();
+    const peer = new RpcPeer(near);
+    const wire = new WireSide(far);
+    for (let i = 0; i < 1000; i++) peer.notify('n', { i });
+    await peer.close();
+    expect(wire.lines).toHaveLength(1000);
+    await far.close();
+  });
+});
+
+describe('when the other side ends its output', () => {
+  test('a last line without a newline is served, and answers in progress still go out', async () => {
+    const gate = deferred<string>();
+    await using served = wirePeer({ onRequest: () => gate.promise });
+    served.wire.send(request(1));
+    served.wire.link.output.end(JSON.stringify(request(2)));
+    await served.peer.inputEnded;
+    await until(() => served.peer.callsInProgress === 2, 'both requests');
+    gate.resolve('late');
+    expect(await served.wire.take(2)).toEqual([
+      '{"jsonrpc":"2.0","id":1,"result":"late"}',
+      '{"jsonrpc":"2.0","id":2,"result":"late"}',
+    ]);
+    await expect(served.peer.closed).resolves.toBeUndefined();
+    await until(() => served.wire.ended, 'the end of the peer');
+  });
+
+  test('requests of our own have no answer to hope for', async () => {
+    await using served = wirePeer({ onRequest: never, drainMs: 20 });
+    served.wire.send(request(1));
+    const failure = failureOf(served.peer.request('m'));
+    await served.wire.take(1);
+    served.wire.link.output.end();
+    expect(await failure).toMatchObject({ code: 'closed' });
+    await expect(served.peer.request('m')).rejects.toMatchObject({ code: 'closed' });
+    expect(served.peer.notify('still possible')).toBe(true);
+    await served.wire.take(1);
+  });
+
+  test('handlers have a limited time to finish', async () => {
+    const aborted = deferred();
+    await using served = wirePeer({
+      drainMs: 20,
+      onRequest: (call) => new Promise(() => call.signal.addEventListener('abort', () => aborted.resolve())),
+    });
+    served.wire.send(request(1));
+    served.wire.link.output.end();
+    await aborted.promise;
+    await expect(served.peer.closed).resolves.toBeUndefined();
+  });
+
+  test('an input that was over before the peer was made is an end too', async () => {
+    const { link, toPeer } = pipes();
+    toPeer.destroy();
+    await once(toPeer, 'close');
+    const peer = new RpcPeer(link);
+    await expect(peer.closed).resolves.toBeUndefined();
+  });
+});
+
+describe('when the connection breaks', () => {
+  test('the reason is told to all', async () => {
+    const { link, toPeer } = pipes();
+    const peer = new RpcPeer(link);
+    const failure = failureOf(peer.request('m'));
+    toPeer.destroy(new Error('reset'));
+    expect(await failure).toMatchObject({ code: 'connection_lost' });
+    await expect(peer.closed).resolves.toMatchObject({
+      code: 'connection_lost',
+      message: 'the connection broke: reset',
+    });
+  });
+
+  test('what the other side said before it died is still heard', async () => {
+    const { link, toPeer, fromPeer } = pipes();
+    const aborted = deferred();
+    const peer = new RpcPeer(link, {
+      onRequest: (call) => new Promise(() => call.signal.addEventListener('abort', () => aborted.resolve())),
+    });
+    toPeer.write(`${JSON.stringify(request('x'))}\n`);
+    const answer = peer.request('m');
+    fromPeer.destroy(new Error('EPIPE'));
+    await aborted.promise; // no answer of ours can be delivered
+    toPeer.end('{"jsonrpc":"2.0","id":1,"result":"last words"}\n');
+    await expect(answer).resolves.toBe('last words');
+    await expect(peer.closed).resolves.toMatchObject({ code: 'connection_lost' });
+  });
+
+  test('an output that breaks alone ends the peer after a while', async () => {
+    const { link, fromPeer } = pipes();
+    const peer = new RpcPeer(link);
+    fromPeer.destroy(new Error('EPIPE'));
+    await expect(peer.closed).resolves.toMatchObject({ code: 'connection_lost' });
+  });
+});
+
+describe('limits', () => {
+  test('no more than so many calls run at the same time; the others wait, in order', async () => {
+    let running = 0;
+    let most = 0;
+    const order: unknown[] = [];
+    await using served = wirePeer({
+      maxConcurrent: 4,
+      onRequest: async (call) => {
+        order.push(call.id);
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return null;
+      },
+    });
+    const ids = Array.from({ length: 100 }, (_, i) => i);
+    served.wire.send(...ids.map((id) => request(id)));
+    await served.wire.take(100);
+    expect(most).toBe(4);
+    expect(order).toEqual(ids);
+  });
+
+  test('answers and cancellations get through while calls wait', async () => {
+    await using served = wirePeer({
+      maxConcurrent: 1,
+      onRequest: (call) =>
+        call.method === 'ask back'
+          ? served.peer.request('question')
+          : new Promise((_, reject) => call.signal.addEventListener('abort', () => reject(new Error('x')))),
+    });
+    served.wire.send(request('a', 'ask back'), request('b', 'wait'));
+    expect(await served.wire.takeJson()).toMatchObject({ id: 1, method: 'question' });
+    served.wire.send({ jsonrpc: '2.0', id: 1, result: 'reply' });
+    expect(await served.wire.takeJson()).toMatchObject({ id: 'a', result: 'reply' });
+    served.wire.send({ jsonrpc: '2.0', method: '$/cancelRequest', params: { id: 'b' } });
+    expect(await served.wire.takeJson()).toMatchObject({ id: 'b', error: { code: -32800 } });
+  });
+
+  test('reading stops when too many calls wait, and goes on when they are served', async () => {
+    const gate = deferred();
+    await using served = wirePeer({ maxConcurrent: 1, onRequest: () => gate.promise });
+    const params = { text: 'x'.repeat(10_000) };
+    const COUNT = 500;
+    let taken = 0;
+    for (let i = 0; i < COUNT; i++) {
+      served.wire.link.output.write(`${JSON.stringify(request(i, 'm', params))}\n`, () => (taken += 1));
+    }
+    await until(() => served.peer.link.input.isPaused(), 'the peer to stop reading');
+    expect(taken * 10_000).toBeLessThan(2 * MAX_WAITING_BYTES);
+    expect(served.peer.callsInProgress).toBeLessThan(COUNT);
+    gate.resolve();
+    await served.wire.take(COUNT);
+  });
+
+  test.each([
+    ['requests', `${JSON.stringify(request(1, 'big'))}\n`],
+    ['garbage', `{"jsonrpc":"2.0","id":1,"method":"${'m'.repeat(200)}"\n`],
+    ['bad batches', `[${Array.from({ length: 100 }, () => '1').join(',')}]\n`],
+  ])('a flood of %s from a side that reads nothing is bounded', async (_what, line) => {
+    const { link, toPeer, fromPeer } = pipes();
+    const result = 'r'.repeat(2000);
+    const peer = new RpcPeer(link, { onRequest: () => Promise.resolve(result), highWaterBytes: 64 * 1024 });
+    const chunk = Buffer.from(line.repeat(Math.ceil(8192 / line.length)));
+    let accepted = 0;
+    let most = 0;
+    // As a socket would: stops only when its buffer is full, and here that buffer is never emptied for ever.
+    for (let round = 0; round < 200 && !(link.input.isPaused() && toPeer.writableLength > 0); round++) {
+      for (let i = 0; i < 8; i++) toPeer.write(chunk, () => (accepted += chunk.length));
+      await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, peer.queuedBytes);
+    }
+    expect(link.input.isPaused()).toBe(true);
+    const read = accepted;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(accepted).toBe(read);
+    expect(most).toBeLessThan(5 * 1024 * 1024);
+    // When it reads at last, it is served again.
+    fromPeer.resume();
+    await until(() => accepted > read, 'the peer to go on');
+    await peer.close();
+  });
+
+  test('two peers that flood each other with requests both get all their answers', async () => {
+    const options = {
+      onRequest: (call: { params: unknown }) => Promise.resolve(call.params),
+      highWaterBytes: 16_384,
+    };
+    await using peers = linkedPeers(options, options);
+    const params = { text: 'x'.repeat(1000) };
+    const ask = (peer: RpcPeer): Promise<unknown>[] =>
+      Array.from({ length: 5000 }, () => peer.request('m', params));
+    const answers = await Promise.all([...ask(peers.left), ...ask(peers.right)]);
+    expect(answers).toHaveLength(10_000);
+  });
+
+  test('handlers that ask back do not lock both sides up', async () => {
+    const ask = (peer: () => RpcPeer) => async (call: { method: string }) =>
+      call.method === 'outer' ? peer().request('inner', { text: 'x'.repeat(500) }) : 'inner';
+    const [near, far] = linkedPair();
+    const left: RpcPeer = new RpcPeer(near, {
+      maxConcurrent: 8,
+      highWaterBytes: 4096,
+      onRequest: ask(() => left),
+    });
+    const right: RpcPeer = new RpcPeer(far, {
+      maxConcurrent: 8,
+      highWaterBytes: 4096,
+      onRequest: ask(() => right),
+    });
+    const params = { text: 'y'.repeat(2000) };
+    const answers = await Promise.all(Array.from({ length: 2000 }, () => left.request('outer', params)));
+    expect(new Set(answers)).toEqual(new Set(['inner']));
+    await Promise.all([left.close(), right.close()]);
+  });
+
+  test('a queue past its cap rejects what we ask, and ends the connection for an answer that cannot be given', async () => {
+    const { link, toPeer } = pipes();
+    const peer = new RpcPeer(link, { maxQueuedBytes: 150_000, onRequest: () => 'x'.repeat(80_000) });
+    const failure = failureOf(peer.request('first', { text: 'x'.repeat(60_000) }));
+    peer.notify('second', { text: 'x'.repeat(60_000) });
+    await expect(peer.request('third', { text: 'x'.repeat(60_000) })).rejects.toMatchObject({
+      code: 'queue_full',
+    });
+    expect(() => peer.notify('fourth', { text: 'x'.repeat(60_000) })).toThrow('wait for a reader');
+    toPeer.write(`${JSON.stringify(request(1))}\n`);
+    await expect(peer.closed).resolves.toMatchObject({ code: 'queue_full' });
+    expect(await failure).toMatchObject({ code: 'queue_full' });
+  });
+
+  test('a producer that waits for drained() is held to the reader’s pace', async () => {
+    const { link, fromPeer } = pipes();
+    const peer = new RpcPeer(link, { highWaterBytes: 64 * 1024, lowWaterBytes: 16 * 1024 });
+    let sent = 0;
+    const produce = async (): Promise<void> => {
+      const bytes = Buffer.from(
+        JSON.stringify({ jsonrpc: '2.0', method: 'out', params: { data: 'x'.repeat(1000) } }),
+      );
+      for (; sent < 2000; sent++) if (!peer.notifyRaw(bytes)) await peer.drained();
+    };
+    const done = produce();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(sent).toBeLessThan(200);
+    fromPeer.resume();
+    await done;
+    await peer.close();
+  });
+});

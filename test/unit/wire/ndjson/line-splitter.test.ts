@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LineSplitter } from '../../../../src/wire/ndjson/line-splitter.js';
+
+/** Lines as text, an oversize one as `!`. */
+function split(chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
+  const seen: string[] = [];
+  const splitter = new LineSplitter((bytes, start, end) => seen.push(bytes.toString('latin1', start, end)), {
+    ...(maxLineBytes !== undefined && { maxLineBytes }),
+    onOversize: () => seen.push('!'),
+  });
+  for (const chunk of chunks) splitter.push(Buffer.from(chunk));
+  splitter.end();
+  return seen;
+}
+
+test('lines come whole, whatever the chunks', () => {
+  expect(split(['one\ntwo\n'])).toEqual(['one', 'two']);
+  expect(split(['o', 'ne', '\ntw', 'o\n'])).toEqual(['one', 'two']);
+  expect(split(['one', '\n', 'two', '\n'])).toEqual(['one', 'two']);
+});
+
+test('empty lines are lines, and nothing after the last newline is none', () => {
+  expect(split(['\n\na\n\n'])).toEqual(['', '', 'a', '']);
+  expect(split([''])).toEqual([]);
+});
+
+test('bytes are not changed: a carriage return stays', () => {
+  expect(split(['a\r\nb\r', '\n'])).toEqual(['a\r', 'b\r']);
+  expect(split([Buffer.from([0, 255, 128, 10, 13])])).toEqual(['\u0000\u00ff\u0080', '\r']);
+});
+
+test('the last line needs no newline', () => {
+  expect(split(['a\nb'])).toEqual(['a', 'b']);
+  expect(split(['a', 'b'])).toEqual(['ab']);
+});
+
+test('a splitter that has ended can be used again', () => {
+  const seen: string[] = [];
+  const splitter = new LineSplitter((bytes, start, end) => seen.push(bytes.toString('utf8', start, end)));
+  splitter.push(Buffer.from('a'));
+  splitter.end();
+  splitter.end();
+  splitter.push(Buffer.from('b\n'));
+  expect(seen).toEqual(['a', 'b']);
+});
+
+test('a line may be kept: its bytes are not written to again', () => {
+  const kept: Buffer[] = [];
+  const splitter = new LineSplitter((bytes, start, end) => kept.push(bytes.subarray(start, end)));
+  const lines = Array.from({ length: 5000 }, (_, i) => `line ${i}`);
+  const bytes = Buffer.from(lines.join('\n'));
+  for (let at = 0; at < bytes.length; at += 7) splitter.push(Buffer.from(bytes.subarray(at, at + 7)));
+  splitter.end();
+  expect(kept.map(String)).toEqual(lines);
+});
+
+test('a line over the cap is reported once, and the next line is served', () => {
+  expect(split(['abcd\nabcde\nx\n'], 4)).toEqual(['abcd', '!', 'x']);
+  expect(split(['abc', 'de', 'fghijklm', 'n\nx\n'], 4)).toEqual(['!', 'x']);
+  expect(split(['abcd', '\n', 'abcd', 'e'], 4)).toEqual(['abcd', '!']);
+});
+
+test('an oversize report says how much has come, and nothing of the line is held', () => {
+  const sizes: number[] = [];
+  const splitter = new LineSplitter(() => {}, {
+    maxLineBytes: 10_000,
+    onOversize: (size) => sizes.push(size),
+  });
+  for (let i = 0; i < 100; i++) {
+    splitter.push(Buffer.alloc(1500, 'x'));
+    expect(splitter.heldBytes).toBeLessThanOrEqual(10_000);
+  }
+  expect(sizes).toEqual([10_500]);
+  expect(splitter.heldBytes).toBe(0);
+});
+
+const RUNS_TIMEOUT_MS = 120_000;
+
+test('any bytes in any chunks give the lines of the whole, and what is over the cap is told once (10,000 runs)', {
+  timeout: RUNS_TIMEOUT_MS,
+}, () => {
+  // Newlines are made likely, and long runs too: both sides of the packing threshold are crossed.
+  const piece = fc.oneof(
+    { weight: 5, arbitrary: fc.uint8Array({ maxLength: 12 }) },
+    { weight: 3, arbitrary: fc.constantFrom('\n', '\n\n', 'a\n', '\r\n').map((text) => Buffer.from(text)) },
+    { weight: 1, arbitrary: fc.integer({ min: 4000, max: 20_000 }).map((size) => Buffer.alloc(size, 'z')) },
+  );
+  const cap = fc.constantFrom(1, 3, 16, 5000, 16_384, 1_000_000);
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), cap, (pieces, max) => {
+      expect(
+        split(
+          pieces.map((bytes) => Buffer.from(bytes)),
+          max,
+        ),
+      ).toEqual(reference(Buffer.concat(pieces), max));
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+function reference(bytes: Buffer, max: number): string[] {
+  const lines = bytes.toString('latin1').split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines.map((line) => (line.length > max ? '!' : line));
+}
+
+test('a line of 10 MB in 4 KB chunks costs about ten times a line of 1 MB', () => {
+  const MB = 1024 * 1024;
+  feed(MB);
+  const small = Math.min(...Array.from({ length: 5 }, () => feed(MB)));
+  const large = Math.min(...Array.from({ length: 5 }, () => feed(10 * MB)));
+  // Quadratic would be a hundred times; copying each chunk into a new whole would take seconds.
+  expect(large / Math.max(small, 1000)).toBeLessThan(50);
+  expect(large).toBeLessThan(1_000_000);
+});
+
+/** Microseconds of CPU to take a line of so many bytes. */
+function feed(size: number): number {
+  const chunk = Buffer.alloc(4096, 'x');
+  let got = 0;
+  const splitter = new LineSplitter((_bytes, start, end) => (got = end - start));
+  const before = process.cpuUsage();
+  for (let sent = 0; sent < size; sent += chunk.length) splitter.push(chunk);
+  splitter.push(Buffer.from('\n'));
+  const used = process.cpuUsage(before);
+  expect(got).toBe(size);
+  return used.user + used.system;
+}
+
+test('a line that comes byte by byte takes the memory of its bytes, not of its chunks', () => {
+  const SIZE = 1024 * 1024;
+  const splitter = new LineSplitter(() => {});
+  const byte = Buffer.from('x');
+  const before = process.memoryUsage();
+  for (let i = 0; i < SIZE; i++) splitter.push(byte);
+  const after = process.memoryUsage();
+  expect(splitter.heldBytes).toBe(SIZE);
+  expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(4 * SIZE);
+  expect(after.heapUsed - before.heapUsed).toBeLessThan(16 * SIZE);
+});

@@ -1,0 +1,222 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { PassThrough, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { LineWriter, QueueFullError, type Line } from '../../../../src/wire/ndjson/line-writer.js';
+
+/** A stream that holds each write until it is told to go on. */
+function slowStream(): { out: Writable; writes: string[]; step: () => void } {
+  const writes: string[] = [];
+  let pending: (() => void) | undefined;
+  const out = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(String(chunk));
+      pending = done;
+    },
+  });
+  return {
+    out,
+    writes,
+    step() {
+      const done = pending;
+      pending = undefined;
+      done?.();
+    },
+  };
+}
+
+const tick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test('lines go out in order, text and bytes alike', async () => {
+  const out = new PassThrough();
+  const writer = new LineWriter(out);
+  writer.send('one');
+  writer.send(Buffer.from('two'));
+  writer.send(['thr', Buffer.from('e'), Buffer.alloc(0), 'e']);
+  writer.send('');
+  await writer.write('größer');
+  await writer.end();
+  expect(await text(out)).toBe('one\ntwo\nthree\n\ngrößer\n');
+});
+
+test('lines of one tick join into one write', async () => {
+  const { out, writes, step } = slowStream();
+  const writer = new LineWriter(out);
+  writer.send('lone'); // lines have come one by one so far: this one does not wait
+  for (let i = 0; i < 100; i++) writer.send(`a${i}`);
+  step();
+  await tick();
+  step();
+  await tick();
+  for (let i = 0; i < 100; i++) writer.send(`b${i}`); // now a burst is expected
+  await tick();
+  expect(writes.map((text) => text.split('\n').length - 1)).toEqual([1, 100, 100]);
+});
+
+test('a line alone is written at once', () => {
+  const { out, writes } = slowStream();
+  new LineWriter(out).send('now');
+  expect(writes).toEqual(['now\n']);
+});
+
+test('write settles when the line is handed over, not before', async () => {
+  const { out, step } = slowStream();
+  const writer = new LineWriter(out);
+  let settled = false;
+  const written = writer.write('x').then(() => (settled = true));
+  await tick();
+  expect(settled).toBe(false);
+  expect(writer.queuedBytes).toBe(2);
+  step();
+  await written;
+  expect(writer.queuedBytes).toBe(0);
+});
+
+test('above the high-water mark it is congested, until below the low one', async () => {
+  const { out, step } = slowStream();
+  const writer = new LineWriter(out, { highWaterBytes: 100, lowWaterBytes: 20 });
+  await writer.drained();
+  expect(writer.send('x'.repeat(60))).toBe(true);
+  expect(writer.send('x'.repeat(60))).toBe(false);
+  expect(writer.congested).toBe(true);
+  let drained = false;
+  const waiting = writer.drained().then(() => (drained = true));
+  step(); // the first has gone, the second is still above the low mark
+  await tick();
+  expect(drained).toBe(false);
+  step();
+  await waiting;
+  expect(writer.congested).toBe(false);
+  expect(writer.send('y')).toBe(true);
+});
+
+test('past the cap a line is refused and nothing of it queued', async () => {
+  const { out, step, writes } = slowStream();
+  const writer = new LineWriter(out, { maxQueuedBytes: 100 });
+  writer.send('x'.repeat(90));
+  expect(() => writer.send('y'.repeat(20))).toThrow(QueueFullError);
+  await expect(writer.write('y'.repeat(20))).rejects.toThrow(QueueFullError);
+  expect(writer.queuedBytes).toBe(91);
+  step();
+  await tick();
+  writer.send('z'.repeat(500)); // alone it may be of any size
+  expect(writes.at(-1)).toHaveLength(501);
+});
+
+test('every promise is rejected when the stream is destroyed in the middle of a write', async () => {
+  const out = new PassThrough({ highWaterMark: 1 }); // destroyed mid-write it calls no callback at all
+  const failures: Error[] = [];
+  const writer = new LineWriter(out, { highWaterBytes: 1, onFailure: (reason) => failures.push(reason) });
+  const waits = [writer.write('a'), writer.write('b'), writer.drained(), writer.end()];
+  out.destroy();
+  const results = await Promise.allSettled(waits);
+  expect(results.map((result) => result.status)).toEqual(Array.from(waits, () => 'rejected'));
+  await expect(writer.write('c')).rejects.toThrow('closed');
+  await expect(writer.drained()).rejects.toThrow('closed');
+  expect(writer.send('d')).toBe(false);
+  expect(failures).toHaveLength(1);
+  expect(writer.queuedBytes).toBe(0);
+});
+
+test('a reader that dies rejects what it did not take, and nothing is thrown', async () => {
+  const child = spawn('sleep', ['60'], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const failures: Error[] = [];
+  const writer = new LineWriter(child.stdin, { onFailure: (reason) => failures.push(reason) });
+  const big = writer.write('x'.repeat(4 * 1024 * 1024)); // more than a pipe holds
+  const behind = writer.write('behind');
+  child.kill('SIGKILL');
+  await expect(big).rejects.toThrow(/EPIPE|closed/);
+  await expect(behind).rejects.toThrow(/EPIPE|closed/);
+  expect(failures).toHaveLength(1);
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+});
+
+test('a stream that is gone already refuses everything', async () => {
+  const out = new PassThrough();
+  out.destroy();
+  const writer = new LineWriter(out);
+  await expect(writer.write('x')).rejects.toThrow('closed');
+  await expect(writer.end()).rejects.toThrow('closed');
+});
+
+test('end writes what is queued and then refuses more', async () => {
+  const { out, writes, step } = slowStream();
+  const failures: Error[] = [];
+  const writer = new LineWriter(out, { onFailure: (reason) => failures.push(reason) });
+  writer.send('a');
+  writer.send('b');
+  const ended = writer.end();
+  expect(writer.end()).toBe(ended);
+  expect(writer.send('late')).toBe(false);
+  await expect(writer.write('late')).rejects.toThrow('closed');
+  step();
+  await tick();
+  step();
+  await ended;
+  expect(writes.join('')).toBe('a\nb\n');
+  expect(failures).toEqual([]);
+});
+
+test('a stream ended over its head is a failure it is told of', async () => {
+  const out = new PassThrough().resume();
+  const failures: Error[] = [];
+  const writer = new LineWriter(out, { onFailure: (reason) => failures.push(reason) });
+  out.end();
+  await once(out, 'finish');
+  await expect(writer.write('x')).rejects.toThrow('closed');
+  expect(failures).toHaveLength(1);
+});
+
+test('whatever is sent and whenever the stream dies: order is kept and every promise settles', async () => {
+  const piece = fc.oneof(
+    fc.string({ maxLength: 8 }).map((text) => text.replaceAll('\n', '')),
+    fc.uint8Array({ maxLength: 8 }).map((bytes) => bytes.map((byte) => (byte === 10 ? 11 : byte))),
+  );
+  const line: fc.Arbitrary<Line> = fc.oneof(piece, fc.array(piece, { maxLength: 3 }));
+  const step = fc.record({ line, pause: fc.boolean() });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), fc.option(fc.nat(20)), async (steps, deathAt) => {
+      const taken: Buffer[] = [];
+      const out = new Writable({
+        highWaterMark: 16,
+        write(chunk: Buffer, _encoding, done) {
+          taken.push(chunk);
+          if (chunk.length % 3 === 0) done();
+          else setImmediate(done);
+        },
+      });
+      const writer = new LineWriter(out, { highWaterBytes: 32, lowWaterBytes: 8 });
+      const waits: Promise<boolean>[] = [];
+      const settles = (wait: Promise<void>): void =>
+        void waits.push(
+          wait.then(
+            () => true,
+            () => false,
+          ),
+        );
+      const sent: Buffer[] = [];
+      for (const [i, { line, pause }] of steps.entries()) {
+        if (i === deathAt) out.destroy();
+        if (!out.destroyed) sent.push(toBytes(line), Buffer.from('\n'));
+        settles(writer.write(line));
+        settles(writer.drained());
+        if (pause) await tick();
+      }
+      settles(writer.end());
+      const results = await Promise.all(waits);
+      const all = Buffer.concat(sent);
+      const got = Buffer.concat(taken);
+      expect(all.subarray(0, got.length).equals(got)).toBe(true);
+      const survived = deathAt === null || deathAt >= steps.length;
+      expect(survived && (results.includes(false) || got.length !== all.length)).toBe(false);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+function toBytes(line: Line): Buffer {
+  if (typeof line === 'string' || line instanceof Uint8Array) return Buffer.from(line as string);
+  return Buffer.concat(line.map((piece) => Buffer.from(piece as string)));
+}
