@@ -15,7 +15,7 @@ export interface TerminalLaunch {
   readonly terminal: Terminal;
 }
 
-/** The end of a terminal that belongs to the program. */
+/** The end of a terminal that programs have. */
 export interface Terminal {
   readonly path: string;
   readonly fd: number;

@@ -51,16 +51,15 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
     child = await launchInTerminal({ argv, cwd, env, terminal: pair.terminal }, launcher);
   } catch (error) {
     closeMaster(pair.master);
+    closeSync(pair.terminal.fd);
     throw error;
-  } finally {
-    closeSync(pair.terminal.fd); // while we have it there is no end of output
   }
   return new Pty({
     child,
     pid: child.pid as number,
     mark,
     master: pair.master,
-    terminal: pair.terminal.path,
+    terminal: pair.terminal,
     native,
     size,
     replayBytes: options.replayBytes,

@@ -1,6 +1,7 @@
 // A program on a terminal of its own: bytes in, bytes out, and an end that comes after the last byte.
 
 import type { ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { LocalError } from '../../base/errors.js';
@@ -10,6 +11,7 @@ import type { LeaderExit } from '../process/host-process.js';
 import { DRAIN_AFTER_EXIT_MS } from '../process/output-pipe.js';
 import { addLeader, removeLeader } from '../process/roster.js';
 import { signalTree, stopTree } from '../process/stop-tree.js';
+import type { Terminal } from './launch.js';
 import { Master, MAX_REST_BYTES } from './master.js';
 import type { NativePty } from './native.js';
 import { findWaitingReader } from './terminal-wait.js';
@@ -47,8 +49,7 @@ export interface PtyParts {
   readonly pid: number;
   readonly mark: string;
   readonly master: number;
-  /** The terminal's name in the file system. */
-  readonly terminal: string;
+  readonly terminal: Terminal;
   readonly native: NativePty;
   readonly size: TerminalSize;
   readonly replayBytes: number | undefined;
@@ -61,7 +62,7 @@ export class Pty extends Resource {
   /** The last word: the program has ended and all its output can be read, whether or not anyone does. */
   readonly exited: Promise<PtyExit>;
   readonly #native: NativePty;
-  readonly #terminal: string;
+  readonly #terminal: Terminal;
   readonly #master: Master;
   readonly #input: TerminalInput;
   readonly #replay: ReplayBuffer;
@@ -147,7 +148,7 @@ export class Pty extends Resource {
 
   /** Whether the program in the foreground waits for something to be typed; undefined when that cannot be known. */
   isWaitingForInput(): boolean | undefined {
-    return this.running ? findWaitingReader(this.pid, this.#terminal) : false;
+    return this.running ? findWaitingReader(this.pid, this.#terminal.path) : false;
   }
 
   /** HUP, TERM, KILL to the whole tree; also after the program has ended, for those it left behind. */
@@ -204,6 +205,9 @@ export class Pty extends Resource {
 
   #leaderEnded(exit: LeaderExit): void {
     this.#exit = exit;
+    // Until now it was ours too: a program that lets go of its terminal (`exec >log 2>&1 </dev/null`) would otherwise
+    // end the output, and be hung up for it.
+    closeSync(this.#terminal.fd);
     removeLeader(this.pid);
     this.#input.close();
     if (this.#outputEnded) return this.#report();

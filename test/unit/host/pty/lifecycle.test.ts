@@ -150,6 +150,19 @@ test('a terminal held open by a leftover does not keep the end back; closing end
   expect(isAlive(leftover)).toBe(false);
 });
 
+test('a leftover that goes on writing is cut off', async () => {
+  await using pty = await openPty({ argv: ['sh', '-c', 'trap "" HUP; echo first; yes & exit 5'], env });
+  await expect(pty.exited).resolves.toEqual({ code: 5, signal: null, outputHeld: true });
+  expect((await pty.read(0))?.data.toString()).toMatch(/^first\r\n/);
+});
+
+test('a program that lets go of its terminal for a while is not hung up', async () => {
+  const script = 'exec </dev/null >/dev/null 2>&1; sleep 0.1; echo later >/dev/tty; exit 3';
+  await using pty = await openPty({ argv: ['sh', '-c', script], env });
+  expect((await readAll(pty)).toString()).toBe('later\r\n');
+  await expect(pty.exited).resolves.toEqual({ code: 3, signal: null, outputHeld: false });
+});
+
 test('programs do not get the ends of terminals that are ours', async () => {
   await using first = await openPty({ argv: ['cat'], env });
   await using second = await openPty({ argv: ['cat'], env });
