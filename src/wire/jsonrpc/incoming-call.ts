@@ -1,6 +1,6 @@
 // One request or notification from the other side while it is being served, and the batch it may belong to.
 
-import type { Line } from '../ndjson/line-writer.js';
+import { sizeOf, type Line } from '../ndjson/line-writer.js';
 import { encodeBatch } from './encode.js';
 import type { IncomingNotification, IncomingRequest, JsonRpcId, JsonRpcParams, RawId } from './message.js';
 
@@ -62,23 +62,35 @@ export interface BatchSlot {
 /** The replies of one batch, held until the last of them is there, then sent in the order of their requests. */
 export class ReplyBatch {
   readonly #replies: Line[] = [];
-  readonly #send: (line: Line) => void;
+  readonly #sink: BatchSink;
   #missing = 0;
+  #held = 0;
 
-  constructor(send: (line: Line) => void) {
-    this.#send = send;
+  constructor(sink: BatchSink) {
+    this.#sink = sink;
   }
 
   /** To be called for all members before the first slot is filled. */
   reserve(): BatchSlot {
     const index = this.#missing;
     this.#missing += 1;
-    return {
-      fill: (reply) => {
-        this.#replies[index] = reply;
-        this.#missing -= 1;
-        if (this.#missing === 0) this.#send(encodeBatch(this.#replies));
-      },
-    };
+    return { fill: (reply) => this.#fill(index, reply) };
   }
+
+  #fill(index: number, reply: Line): void {
+    const bytes = sizeOf(reply);
+    this.#replies[index] = reply;
+    this.#missing -= 1;
+    this.#held += bytes;
+    this.#sink.hold(bytes);
+    if (this.#missing > 0) return;
+    this.#sink.hold(-this.#held);
+    this.#sink.send(encodeBatch(this.#replies));
+  }
+}
+
+export interface BatchSink {
+  readonly send: (line: Line) => void;
+  /** So many more bytes are held back, or fewer. */
+  readonly hold: (bytes: number) => void;
 }

@@ -5,12 +5,12 @@ import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { ClosedError, Resource } from '../../base/resource.js';
 import { LineSplitter, MAX_LINE_BYTES } from '../ndjson/line-splitter.js';
-import { LineWriter, type Line } from '../ndjson/line-writer.js';
+import { LineWriter, MAX_QUEUED_BYTES, QueueFullError, type Line } from '../ndjson/line-writer.js';
 import { LINGER_MS, type Link } from '../transport/link.js';
 import { CallServer, MAX_CONCURRENT_CALLS, type CallHandler } from './call-server.js';
 import { decodeLine } from './decode.js';
 import { encodeBatch, encodeError, encodeNotification, encodeRequest } from './encode.js';
-import { ReplyBatch, ServedCall, type BatchSlot } from './incoming-call.js';
+import { ReplyBatch, ServedCall, type BatchSink, type BatchSlot } from './incoming-call.js';
 import {
   CANCEL_METHOD,
   INVALID_REQUEST,
@@ -75,6 +75,11 @@ export class RpcPeer extends Resource {
   #tellInputEnded!: () => void;
   /** Why no request can be answered any more. */
   #refusal: Error | undefined;
+  readonly #batches: BatchSink = {
+    send: (line) => this.#sendReply(line),
+    hold: (bytes) => this.#holdReplies(bytes),
+  };
+  #heldBytes = 0;
   #inputOver = false;
   #paused = false;
   #watchingDrain = false;
@@ -198,6 +203,10 @@ export class RpcPeer extends Resource {
     return this.#writer.drained();
   }
 
+  override close(reason: Error = new ClosedError('connection')): Promise<void> {
+    return super.close(reason);
+  }
+
   protected override async release(reason: Error): Promise<void> {
     this.#refusal ??= reason;
     clearTimeout(this.#timer);
@@ -255,7 +264,7 @@ export class RpcPeer extends Resource {
   }
 
   #onBatch(members: readonly IncomingMessage[], bytes: number): void {
-    const batch = new ReplyBatch((line) => this.#sendReply(line));
+    const batch = new ReplyBatch(this.#batches);
     const slots = members.map(({ kind }) =>
       kind === 'request' || kind === 'bad-request' ? batch.reserve() : undefined,
     );
@@ -322,6 +331,13 @@ export class RpcPeer extends Resource {
     } catch (thrown) {
       void this.close(thrown as Error);
     }
+  }
+
+  /** Replies of unfinished batches pile up like those that nobody reads, and have the same cap. */
+  #holdReplies(bytes: number): void {
+    this.#heldBytes += bytes;
+    const max = this.#options.maxQueuedBytes ?? MAX_QUEUED_BYTES;
+    if (this.#heldBytes > max) void this.close(new QueueFullError(this.#heldBytes, max));
   }
 
   /** Reads as long as there is room for what is read, and ends when there is nothing left to do. */

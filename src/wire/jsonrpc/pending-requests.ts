@@ -7,6 +7,9 @@ import { isErrorObject, type Unchecked } from './message.js';
 /** Requests waiting for an answer at the same time; the next one is refused. */
 export const MAX_PENDING_REQUESTS = 65_536;
 
+/** Longest delay a Node timer keeps; a larger one would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
 export interface RequestOptions {
   /** Calls the request off: it rejects with the signal's reason, and the other side is told. */
   readonly signal?: AbortSignal;
@@ -96,7 +99,9 @@ export class PendingRequests {
     const abort = (): void => cancel(signal?.reason as Error);
     signal?.addEventListener('abort', abort, { once: true });
     const timer =
-      timeoutMs === undefined ? undefined : setTimeout(() => cancel(new TimeoutError(timeoutMs)), timeoutMs);
+      timeoutMs === undefined
+        ? undefined
+        : setTimeout(() => cancel(new TimeoutError(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
     return () => {
       signal?.removeEventListener('abort', abort);
       clearTimeout(timer);

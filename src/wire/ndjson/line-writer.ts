@@ -250,7 +250,8 @@ export class LineWriter {
   }
 }
 
-function sizeOf(line: Line): number {
+/** How much of the queue a line takes, without its newline. */
+export function sizeOf(line: Line): number {
   if (typeof line === 'string' || line instanceof Uint8Array) return line.length;
   let size = 0;
   for (const piece of line) size += piece.length;

@@ -1,6 +1,7 @@
 // The file of a unix socket: private from its first moment, taken over only from the dead, removed only if ours.
 
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, link, lstat, mkdtemp, rm, unlink } from 'node:fs/promises';
 import { connect, createServer, type ListenOptions, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -123,13 +124,8 @@ async function removeIfOurs(path: string, ino: number): Promise<void> {
 }
 
 export async function listenOn(server: Server, where: ListenOptions): Promise<void> {
-  await new Promise<void>((done, reject) => {
-    server.once('error', reject);
-    server.listen(where, () => {
-      server.off('error', reject);
-      done();
-    });
-  });
+  server.listen(where);
+  await once(server, 'listening'); // rejects on 'error', and leaves no listener behind either way
 }
 
 /** The system would cut a longer path short and use a file that nobody asked for. */

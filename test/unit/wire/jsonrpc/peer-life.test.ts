@@ -4,7 +4,11 @@ import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { LocalError } from '../../../../src/base/errors.js';
-import { MAX_WAITING_BYTES, RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
+import {
+  MAX_WAITING_BYTES,
+  MAX_WAITING_BYTES_WHILE_CALLING,
+  RpcPeer,
+} from '../../../../src/wire/jsonrpc/peer.js';
 import type { Link } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { until } from '../../../helpers/wait.js';
@@ -308,6 +312,32 @@ describe('limits', () => {
     toPeer.write(`${JSON.stringify(request(1))}\n`);
     await expect(peer.closed).resolves.toMatchObject({ code: 'queue_full' });
     expect(await failure).toMatchObject({ code: 'queue_full' });
+  });
+
+  test('replies held back for a batch count too: past the cap the connection ends', async () => {
+    await using served = wirePeer({
+      maxQueuedBytes: 100_000,
+      onRequest: (call) => (call.method === 'never' ? never() : 'x'.repeat(30_000)),
+    });
+    served.wire.send([request(1, 'never'), request(2), request(3)]);
+    await until(() => served.peer.callsInProgress === 1, 'the first to be left');
+    served.wire.send([request(4, 'never'), request(5), request(6)]);
+    await expect(served.peer.closed).resolves.toMatchObject({ code: 'queue_full' });
+  });
+
+  test('while requests of our own are out more is read, for their answers lie behind; but not without end', async () => {
+    const { link, toPeer } = pipes();
+    const peer = new RpcPeer(link, { maxConcurrent: 1, onRequest: never });
+    const failure = failureOf(peer.request('question'));
+    const line = `${JSON.stringify(request(1, 'm', { text: 'x'.repeat(4_000_000) }))}\n`;
+    for (let sent = 0; !link.input.isPaused(); sent += line.length) {
+      expect(sent).toBeLessThan(2 * MAX_WAITING_BYTES_WHILE_CALLING);
+      toPeer.write(line);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(peer.callsInProgress * line.length).toBeGreaterThan(MAX_WAITING_BYTES_WHILE_CALLING);
+    await peer.close();
+    expect(await failure).toMatchObject({ code: 'closed', message: 'connection is closed' });
   });
 
   test('a producer that waits for drained() is held to the reader’s pace', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmod,
@@ -199,6 +200,16 @@ describe('the file of a unix socket', () => {
     await peer.close();
     expect(await readdir(dir)).toEqual(['a.sock']);
     for (const listener of listeners) await listener.close();
+  });
+
+  test('is not fought over for ever', async () => {
+    await leaveStaleSocket();
+    const name = createHash('sha256').update(path()).digest('hex');
+    const holder = createServer().listen(`\0hawser-takeover-${name}`);
+    await once(holder, 'listening');
+    await expect(serveEcho({ path: path() })).rejects.toMatchObject({ code: 'address_in_use' });
+    holder.close();
+    await (await serveEcho({ path: path() })).close();
   });
 
   test('is left alone when it is no socket', async () => {
