@@ -51,7 +51,7 @@ export function parseStat(line: string): ProcStat | undefined {
   const open = line.indexOf(' (');
   const close = line.lastIndexOf(') ');
   if (open < 1 || close < open) return undefined;
-  const fields = line.slice(close + 2).split(' ');
+  const fields = line.slice(close + 2).split(' ', START_TICKS + 1);
   const stat = {
     pid: Number(line.slice(0, open)),
     state: fields[0] ?? '',

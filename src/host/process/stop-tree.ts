@@ -3,7 +3,7 @@
 import { constants } from 'node:os';
 import { errnoOf, LocalError } from '../../base/errors.js';
 import { findTree } from './find-tree.js';
-import { isAlive, isDead, type ProcIdentity, type ProcStat, readStat } from './proc-table.js';
+import { isAlive, type ProcIdentity, type ProcStat } from './proc-table.js';
 import { leadersUnder } from './roster.js';
 
 export const GRACE_MS = 2000;
@@ -67,6 +67,7 @@ class Ladder {
   readonly #done: Promise<StopReport>;
   /** Everyone ever found: who loses parent and mark on the way is still ours. */
   readonly #known = new Map<string, ProcIdentity>();
+  readonly #frozen = new Set<string>();
   readonly #killed = new Set<string>();
   readonly #killWaitMs: number;
   #killAtMs: number;
@@ -90,8 +91,8 @@ class Ladder {
 
   async #climb(): Promise<StopReport> {
     const asked = performance.now() < this.#killAtMs ? this.#askToEnd() : 0;
-    if (asked > 0) await this.#waitForGrace();
-    await this.#killUntilGone();
+    const gone = asked > 0 && (await this.#waitForGrace());
+    if (!gone) await this.#killUntilGone();
     return { asked, killed: this.#killed.size };
   }
 
@@ -101,15 +102,17 @@ class Ladder {
     for (const stat of found) sendTo(stat, SIGTERM);
     // All of them have it before the first of them moves again.
     for (const stat of found) sendTo(stat, SIGCONT);
+    this.#frozen.clear();
     return Math.max(found.length, leadersUnder(this.#mark).size);
   }
 
-  async #waitForGrace(): Promise<void> {
+  /** True when all have ended by themselves. */
+  async #waitForGrace(): Promise<boolean> {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const leftMs = this.#killAtMs - performance.now();
-      if (leftMs <= 0) return;
+      if (leftMs <= 0) return false;
       await this.#pause(Math.min(pauseMs, leftMs));
-      if (!this.#leaderLives() && this.#find().length === 0) return;
+      if (!this.#hasLeader() && this.#find().length === 0) return true;
     }
   }
 
@@ -125,6 +128,7 @@ class Ladder {
         throw new SurvivorsError(this.#mark, [...pids]);
       }
       await this.#pause(pauseMs);
+      if (this.#hasLeader()) await this.#pause(pauseMs); // mostly gone by then, and a sweep is spared
     }
   }
 
@@ -133,13 +137,12 @@ class Ladder {
    * still name it as their parent. Otherwise a child born in between could lose its last tie to us.
    */
   #freeze(): ProcStat[] {
-    const frozen = new Set<string>();
     for (let round = 1; ; round++) {
       const found = this.#find();
-      const fresh = found.filter((stat) => !frozen.has(keyOf(stat)));
+      const fresh = found.filter((stat) => !this.#frozen.has(keyOf(stat)));
       if (fresh.length === 0 || round >= MAX_FREEZE_ROUNDS) return found;
       for (const stat of fresh) {
-        frozen.add(keyOf(stat));
+        this.#frozen.add(keyOf(stat));
         sendTo(stat, SIGSTOP);
       }
     }
@@ -152,11 +155,8 @@ class Ladder {
   }
 
   /** Far cheaper than a sweep, and as long as it is true there is no need for one. */
-  #leaderLives(): boolean {
-    return [...leadersUnder(this.#mark)].some((pid) => {
-      const stat = readStat(pid);
-      return stat !== undefined && !isDead(stat);
-    });
+  #hasLeader(): boolean {
+    return leadersUnder(this.#mark).size > 0;
   }
 
   #pause(ms: number): Promise<void> {
