@@ -52,7 +52,7 @@ nap() { sleep "$1" || sleep 1; }
 parse() {
   set -- \${1##*") "}
   [ $# -ge 20 ] || return 1
-  case $1 in [ZXx]) return 1 ;; esac
+  case $1 in [ZXx]) [ "\${18}" -gt 1 ] || return 1 ;; esac
   ppid=$2 sid=$4
   shift 19
   ticks=$1

@@ -14,6 +14,7 @@ export interface ProcStat extends ProcIdentity {
   readonly ppid: number;
   readonly pgid: number;
   readonly sid: number;
+  readonly threads: number;
 }
 
 /** A stat line is about 300 bytes, 64 of them the name at most. */
@@ -25,6 +26,7 @@ const ENVIRON_BYTES = 64 * 1024;
 const PPID = 1;
 const PGID = 2;
 const SID = 3;
+const THREADS = 17;
 const START_TICKS = 19;
 
 const statBuffer = Buffer.allocUnsafeSlow(STAT_BYTES);
@@ -58,15 +60,19 @@ export function parseStat(line: string): ProcStat | undefined {
     ppid: Number(fields[PPID]),
     pgid: Number(fields[PGID]),
     sid: Number(fields[SID]),
+    threads: Number(fields[THREADS]),
     startTicks: Number(fields[START_TICKS]),
   };
-  const whole = [stat.pid, stat.ppid, stat.pgid, stat.sid, stat.startTicks].every(Number.isSafeInteger);
-  return whole && stat.state.length === 1 ? stat : undefined;
+  const { state, ...numbers } = stat;
+  return state.length === 1 && Object.values(numbers).every(Number.isSafeInteger) ? stat : undefined;
 }
 
-/** Dead already, and only waiting for its parent to take notice. */
+/**
+ * Dead already, and only waiting for its parent to take notice. A program that ends its first thread alone looks the
+ * same but for the threads it has left.
+ */
 export function isDead(stat: ProcStat): boolean {
-  return stat.state === 'Z' || stat.state === 'X' || stat.state === 'x';
+  return stat.state === 'X' || stat.state === 'x' || (stat.state === 'Z' && stat.threads <= 1);
 }
 
 /** True while exactly this process, not a later one with its pid, is alive. */

@@ -28,13 +28,15 @@ test('a stat line is read right whatever the name of the process holds', () => {
     pgid: pid,
     sid: pid,
     startTicks: ticks,
-    rest: fc.array(fc.integer(), { minLength: 14, maxLength: 14 }),
+    threads: fc.nat(5000),
+    rest: fc.array(fc.integer(), { minLength: 13, maxLength: 13 }),
     tail: fc.array(fc.nat(), { minLength: 1, maxLength: 30 }),
   });
   fc.assert(
     fc.property(stat, ({ name, rest, tail, ...facts }) => {
-      const between = rest.slice(0, 15).join(' ');
-      const line = `${facts.pid} (${name}) ${facts.state} ${facts.ppid} ${facts.pgid} ${facts.sid} ${between} 0 ${facts.startTicks} ${tail.join(' ')}\n`;
+      const { pid, state, ppid, pgid, sid, threads, startTicks } = facts;
+      const fields = [state, ppid, pgid, sid, ...rest, threads, 0, startTicks, ...tail];
+      const line = `${pid} (${name}) ${fields.join(' ')}\n`;
       expect(parseStat(line)).toEqual(facts);
     }),
     { numRuns: 10_000 },
@@ -100,6 +102,11 @@ test('a zombie is dead though it has a pid', async () => {
   expect(readVariable(zombie.pid, 'PATH')).toBeUndefined();
   child.kill('SIGKILL');
   await once(child, 'exit');
+});
+
+test('a program whose first thread has ended is not dead while another one runs', () => {
+  const zombie = { pid: 1, state: 'Z', ppid: 1, pgid: 1, sid: 1, startTicks: 1, threads: 1 };
+  expect([1, 2].map((threads) => isDead({ ...zombie, threads }))).toEqual([true, false]);
 });
 
 test('what is gone has no facts', () => {
