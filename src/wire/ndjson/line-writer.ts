@@ -11,6 +11,9 @@ export const LOW_WATER_BYTES = 256 * 1024;
 /** Nothing more is taken past this: the other side does not read, and a producer did not wait. */
 export const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
 
+/** A burst this long goes out before it is over. */
+const BURST_BYTES = 2048;
+
 export class QueueFullError extends LocalError {
   override readonly name = 'QueueFullError';
 
@@ -39,6 +42,12 @@ interface Waiter {
   readonly reject: (reason: Error) => void;
 }
 
+/** One write: what it brings, and who waits for it. */
+interface Flight {
+  readonly bytes: number;
+  readonly waiters: readonly Waiter[];
+}
+
 export class LineWriter {
   readonly #out: Writable;
   readonly #options: LineWriterOptions;
@@ -50,8 +59,8 @@ export class LineWriter {
   #text = '';
   #waiting: Waiter[] = [];
   #waitingBytes = 0;
-  /** With the stream. One write at a time: what comes meanwhile joins the next one. */
-  #flying: Waiter[] = [];
+  /** With the stream, oldest first. */
+  #flights: Flight[] = [];
   #flyingBytes = 0;
   #waitingLines = 0;
   #scheduled = false;
@@ -106,7 +115,7 @@ export class LineWriter {
     this.#waitingBytes += bytes;
     if (this.queuedBytes > this.#highWater) this.#congested = true;
     this.#waitingLines += 1;
-    if (!this.#scheduled && this.#flyingBytes === 0) this.#schedule();
+    this.#schedule();
     return !this.#congested;
   }
 
@@ -168,30 +177,36 @@ export class LineWriter {
   }
 
   /**
-   * A burst is worth waiting for until the microtasks of this tick have run: every reply they make joins one write.
-   * Where lines have been coming one by one, waiting would only add to each round trip.
+   * A burst is worth waiting for until the microtasks of this tick have run: the replies they make join one write. But
+   * not the whole of a long one: the other side can start on its beginning while we are still at its end. And where
+   * lines have been coming one by one, waiting would only add to each round trip.
    */
   #schedule(): void {
-    if (this.#oneByOne) {
-      this.#flush();
-    } else {
-      this.#scheduled = true;
-      process.nextTick(this.#flushTick);
+    if (this.#waitingBytes >= BURST_BYTES) {
+      // If the stream still has bytes of ours, more would only pile up there; the next landing sends them together.
+      if (this.#out.writableLength === 0) this.#flush();
+    } else if (this.#flyingBytes === 0 && !this.#scheduled) {
+      if (this.#oneByOne) {
+        this.#flush();
+      } else {
+        this.#scheduled = true;
+        process.nextTick(this.#flushTick);
+      }
     }
   }
 
   readonly #flushTick = (): void => {
     this.#scheduled = false;
     this.#oneByOne = this.#waitingLines === 1;
-    this.#flush();
+    if (this.#out.writableLength === 0) this.#flush();
   };
 
   #flush(): void {
     if (this.#waitingBytes === 0 || this.#failure !== undefined) return;
     const pieces = this.#pieces;
     const text = this.#text;
-    this.#flying = this.#waiting;
-    this.#flyingBytes = this.#waitingBytes;
+    this.#flights.push({ bytes: this.#waitingBytes, waiters: this.#waiting });
+    this.#flyingBytes += this.#waitingBytes;
     this.#waitingBytes = 0;
     this.#waitingLines = 0;
     this.#text = '';
@@ -213,16 +228,15 @@ export class LineWriter {
       this.#fail(error);
       return;
     }
-    const landed = this.#flying;
-    this.#flyingBytes = 0;
-    if (landed.length > 0) {
-      this.#flying = [];
-      for (const waiter of landed) waiter.resolve();
-    }
-    if (this.#congested && this.#waitingBytes <= this.#lowWater) {
+    const flight = this.#flights.shift();
+    if (flight === undefined) return;
+    this.#flyingBytes -= flight.bytes;
+    for (const waiter of flight.waiters) waiter.resolve();
+    if (this.#congested && this.queuedBytes <= this.#lowWater) {
       this.#congested = false;
       for (const waiter of this.#drainers.splice(0)) waiter.resolve();
     }
+    if (this.#flyingBytes > 0) return;
     if (this.#waitingBytes > 0) {
       this.#oneByOne = false;
       this.#flush();
@@ -239,9 +253,10 @@ export class LineWriter {
   #fail(reason: Error): void {
     if (this.#failure !== undefined) return;
     this.#failure = reason;
-    const left = [...this.#flying, ...this.#waiting, ...this.#drainers];
+    const left = [...this.#flights.flatMap((flight) => flight.waiters), ...this.#waiting, ...this.#drainers];
     if (this.#finished !== undefined) left.push(this.#finished);
-    this.#flying = this.#waiting = this.#drainers = [];
+    this.#flights = [];
+    this.#waiting = this.#drainers = [];
     this.#pieces = [];
     this.#text = '';
     this.#waitingBytes = this.#flyingBytes = 0;

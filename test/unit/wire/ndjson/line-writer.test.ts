@@ -55,6 +55,22 @@ test('lines of one tick join into one write', async () => {
   expect(writes.map((text) => text.split('\n').length - 1)).toEqual([1, 100, 100]);
 });
 
+test('a long burst begins to go out before it is over, as long as the stream takes it', async () => {
+  const writes: number[] = [];
+  const out = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      writes.push(chunk.length);
+      done();
+    },
+  });
+  const writer = new LineWriter(out);
+  for (let i = 0; i < 100; i++) writer.send('x'.repeat(199));
+  expect(writes.length).toBeGreaterThan(5);
+  await writer.end();
+  expect(writes.reduce((sum, bytes) => sum + bytes, 0)).toBe(20_000);
+  expect(writer.queuedBytes).toBe(0);
+});
+
 test('a line alone is written at once', () => {
   const { out, writes } = slowStream();
   new LineWriter(out).send('now');
