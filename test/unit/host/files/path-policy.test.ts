@@ -21,7 +21,7 @@ import type { WriteOptions } from '../../../../src/host/files/write-options.js';
 import { makeSandbox, type Sandbox, snapshot } from './sandbox.js';
 
 const RUNS = 10_000;
-const TIMEOUT_MS = 120_000;
+const TIMEOUT_MS = 300_000;
 
 /** Two roots, a sibling that begins like one of them, and an outside, all with the same names inside. */
 const PLACES = ['root', 'root/a', 'root/a/b', 'other', 'other/a', 'root2', 'root2/a', 'outside', 'outside/a'];
@@ -59,8 +59,8 @@ test(
           const path = [join(box.base, from), ...along].join('/') + (slash ? '/' : '');
           const clean = posix.resolve(path);
           const expected = expectedOutcomes(set, clean);
-          expect(expected, `${path} → ${realOf(clean)}`).toContain(await readOutcome(set, path));
-          expect(expected.map(withoutContent)).toContain(pinOutcome(set, clean));
+          assertOneOf(await readOutcome(set, path), expected, path);
+          assertOneOf(pinOutcome(set, clean), expected.map(withoutContent), path);
         }
       }),
       { numRuns: RUNS },
@@ -77,27 +77,38 @@ test(
     const before = outsiders(box);
     const modes = fc.constantFrom('replace' as const, 'create' as const, 'append' as const);
     await fc.assert(
-      fc.asyncProperty(topology, modes, fc.boolean(), async ({ links, queries }, mode, mkdirParents) => {
-        const { from, along } = queries[0] ?? { from: '', along: [] };
-        const path = [join(box.base, from), ...along].join('/');
-        {
-          using made = makeLinks(box, links);
-          expect(made.count).toBeLessThanOrEqual(links.length);
-          const there = realFile(path);
-          const landed = await writeOutcome(set, path, { mode, mkdirParents, durable: false });
-          const mustSucceed = there !== undefined && set.contains(there) && mode !== 'create';
-          const mustFail = there !== undefined && (!set.contains(there) || mode === 'create');
-          expect(landed === undefined || set.contains(landed)).toBe(true);
-          expect(landed === undefined).toBe(mustFail || (landed === undefined && !mustSucceed));
-        }
-        tidy(box);
-        expect(outsiders(box)).toEqual(before);
-      }),
+      fc.asyncProperty(
+        topology,
+        modes,
+        fc.constantFrom(false, false, false, true),
+        async ({ links, queries }, mode, mkdirParents) => {
+          const { from, along } = queries[0] ?? { from: '', along: [] };
+          const path = [join(box.base, from), ...along].join('/');
+          let landed: string | undefined;
+          {
+            using made = makeLinks(box, links);
+            expect(made.count).toBeLessThanOrEqual(links.length);
+            const there = realFile(path);
+            landed = await writeOutcome(set, path, { mode, mkdirParents, durable: false });
+            const mustSucceed = there !== undefined && set.contains(there) && mode !== 'create';
+            const mustFail = there !== undefined && (!set.contains(there) || mode === 'create');
+            expect(landed === undefined || set.contains(landed)).toBe(true);
+            expect(landed === undefined).toBe(mustFail || (landed === undefined && !mustSucceed));
+          }
+          if (landed !== undefined || mkdirParents) tidy(box);
+          expect(outsiders(box)).toEqual(before);
+        },
+      ),
       { numRuns: RUNS / 4 },
     );
   },
   TIMEOUT_MS,
 );
+
+/** Plainer than `expect`, which is felt when it is asked tens of thousands of times. */
+function assertOneOf(actual: string, expected: readonly string[], path: string): void {
+  if (!expected.includes(actual)) throw new Error(`${path}: ${actual}, not ${expected.join(' or ')}`);
+}
 
 /** What a reader may be told of a path, by the word of the kernel's own realpath. */
 function expectedOutcomes(set: RootSet, clean: string): string[] {
