@@ -60,13 +60,13 @@ describe('one name', () => {
     ]);
   });
 
-  test('agrees with picomatch on names without a dot in front', () => {
-    const piece = fc.constantFrom('*', '?', 'a', 'b', '-', '[ab]', '[^a]', '[a-c]', '.');
+  test('agrees with picomatch on names without dots, about which that has ideas of its own', () => {
+    const piece = fc.constantFrom('*', '?', 'a', 'b', '-', '[ab]', '[^a]', '[a-c]', '_');
     const pattern = fc.array(piece, { minLength: 1, maxLength: 7 }).map((pieces) => pieces.join(''));
-    const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-', '.'), minLength: 1, maxLength: 8 });
+    const name = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '-', '_'), minLength: 1, maxLength: 8 });
     fc.assert(
       fc.property(pattern, name, (glob, text) => {
-        fc.pre(!text.startsWith('.') && !glob.startsWith('.') && glob !== '**');
+        fc.pre(glob !== '**');
         expect(matches(glob, text), `${glob} ${text}`).toBe(picomatch.isMatch(text, glob, { dot: true }));
       }),
       { numRuns: 10_000 },
