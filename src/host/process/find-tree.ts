@@ -42,7 +42,9 @@ export function findTree(mark: string, known: Iterable<ProcIdentity> = []): Proc
     else if (own !== undefined && isUnder(own, mark)) members.add(stat);
   }
   addFamily(members, candidates, table);
-  if (addPipeHolders(members, candidates, pipesUnder(mark))) addFamily(members, candidates, table);
+  // Whoever carries a mark belongs where it says, and need not be asked for pipes.
+  const unmarked = candidates.filter((stat) => marks.get(stat.pid) === undefined);
+  if (addPipeHolders(members, unmarked, pipesUnder(mark))) addFamily(members, candidates, table);
   return [...members].filter((stat) => !isDead(stat));
 }
 
