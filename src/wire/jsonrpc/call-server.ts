@@ -209,5 +209,6 @@ function isSameId(call: ServedCall, id: JsonRpcId, rawId: RawId): boolean {
 }
 
 function isPromise(value: unknown): value is PromiseLike<unknown> {
+  if (value instanceof Promise) return true;
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
