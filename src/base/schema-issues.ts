@@ -13,7 +13,7 @@ type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 /** More would not help anybody mend the first; a hostile value must not buy a huge answer with a small question. */
-const MAX_ISSUES = 16;
+export const MAX_ISSUES = 16;
 const MAX_KEY_CHARS = 64;
 /** Any other key is quoted, so that a path cannot be mistaken and nothing odd gets into a message. */
 const PLAIN_KEY = new RegExp(`^[\\w-]{1,${MAX_KEY_CHARS}}$`);
@@ -88,6 +88,8 @@ function describe(issue: Issue, value: unknown): string {
       const { options } = issue as { options?: unknown };
       return Array.isArray(options) ? wanted(anyOf(options), value, shown) : 'is not valid';
     }
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
     case 'custom':
       return issue.message === 'Invalid input' ? 'is not valid' : issue.message;
     default:

@@ -54,7 +54,12 @@ export class RexdServer extends Resource {
         sessions,
         log: this.#log,
       });
-    const peer = new RpcPeer(link, { onRequest: call, onNotification: call, log: this.#log });
+    const peer = new RpcPeer(link, {
+      onRequest: call,
+      onNotification: call,
+      refuseBlankLines: true,
+      log: this.#log,
+    });
     this.#connections.add(peer);
     const lost = await peer.closed;
     this.#connections.delete(peer);

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errors.js';
+import { hideMasters } from './open-masters.js';
 
 /** The first batch is small, because someone waits for it; the more are used, the more are made at once. */
 const FIRST_BATCH = 16;
@@ -91,7 +92,10 @@ export class FifoPool {
 
 function runMkfifo(names: readonly string[]): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn('mkfifo', ['-m', '600', ...names], { stdio: 'ignore', detached: true });
+    const child = spawn('mkfifo', ['-m', '600', ...names], {
+      stdio: hideMasters(['ignore', 'ignore', 'ignore']),
+      detached: true,
+    });
     child.once('error', reject);
     child.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`mkfifo ended with ${code}`))));
   });

@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
 import { ownMark } from './mark.js';
+import { hideMasters } from './open-masters.js';
 import { readStat } from './proc-table.js';
 import { leadersUnder } from './roster.js';
 
@@ -51,7 +52,7 @@ export class Guardian {
       // No mark: it is nobody's child, and the mark is what it searches for.
       env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
       // Not as its stdin: Node closes that as soon as the child exits, and this child forks and exits at once.
-      stdio: ['ignore', 'ignore', 'ignore', 'pipe'],
+      stdio: hideMasters(['ignore', 'ignore', 'ignore', 'pipe']),
     });
     child.on('error', () => {});
     child.unref();

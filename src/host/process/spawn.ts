@@ -9,6 +9,7 @@ import { HostProcess } from './host-process.js';
 import { InputPipe } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
 import { MARK_VARIABLE, newChildMark, newDetachedMark } from './mark.js';
+import { hideMasters } from './open-masters.js';
 import { OutputPipe } from './output-pipe.js';
 import { readChildStream, readFifo } from './pipe-source.js';
 import { addPipe, removePipe } from './roster.js';
@@ -76,7 +77,7 @@ async function launch(options: SpawnOptions, mark: string, stdio: ChildStdio[]):
   env[MARK_VARIABLE] = mark;
   const attempt = { program, cwd: options.cwd, path: env['PATH'] };
   try {
-    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio });
+    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio: hideMasters(stdio) });
     if (child.pid !== undefined) return child;
     const [error] = (await once(child, 'error')) as [Error];
     throw error;

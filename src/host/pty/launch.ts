@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, resolve } from 'node:path';
 import { explainLaunchFailure, type LaunchAttempt } from '../process/launch-error.js';
-import { hideMasters } from './open-masters.js';
+import { hideMasters } from '../process/open-masters.js';
 
 export interface TerminalLaunch {
   readonly argv: readonly string[];

@@ -3,7 +3,7 @@
 import { readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { errnoOf } from '../../base/errors.js';
-import { addMaster, removeMaster } from './open-masters.js';
+import { addMaster, removeMaster } from '../process/open-masters.js';
 
 /** The kernel keeps 8 KiB on the way to us, and 4 KiB ready to be read. Taken after the end of a program at most. */
 export const MAX_REST_BYTES = 64 * 1024;

@@ -7,7 +7,7 @@ import { MARK_VARIABLE, newChildMark } from '../process/mark.js';
 import { useStation } from '../process/station.js';
 import { type Launcher, launchInTerminal, type Terminal } from './launch.js';
 import { loadPty, type NativePty, PtyUnavailableError } from './native.js';
-import { addMaster, removeMaster } from './open-masters.js';
+import { addMaster, removeMaster } from '../process/open-masters.js';
 import { Pty } from './pty.js';
 import { assertTerminalSize, type TerminalSize } from './terminal-size.js';
 

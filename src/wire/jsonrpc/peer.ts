@@ -42,6 +42,8 @@ export interface PeerOptions {
   readonly onRequest?: CallHandler;
   readonly onNotification?: CallHandler;
   readonly log?: Log;
+  /** Answer an empty line as the JSON it is not; else it is passed over, as a keep-alive. */
+  readonly refuseBlankLines?: boolean;
   readonly maxLineBytes?: number;
   readonly maxConcurrent?: number;
   readonly maxBatch?: number;
@@ -248,6 +250,8 @@ export class RpcPeer extends Resource {
     const line = decodeLine(bytes.toString('utf8', start, end), this.#maxBatch);
     switch (line.kind) {
       case 'blank':
+        if (this.#options.refuseBlankLines !== true) return;
+        this.#calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
         return;
       case 'parse-error':
         this.#calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });

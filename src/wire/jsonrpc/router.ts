@@ -3,8 +3,9 @@
 import * as z from 'zod/mini';
 import { RpcError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
+import { describeIssues } from '../../base/schema-issues.js';
 import type { RawJson } from './encode.js';
-import { describeIssues, invalidParams } from './invalid-params.js';
+import { invalidParams } from './invalid-params.js';
 import { METHOD_NOT_FOUND, type JsonRpcParams } from './message.js';
 import type { EventDef, MethodDef, ParamsOf, ResultOf } from './method.js';
 

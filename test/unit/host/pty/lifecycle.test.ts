@@ -7,7 +7,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { LaunchError } from '../../../../src/host/process/launch-error.js';
 import { loadPty } from '../../../../src/host/pty/native.js';
-import { hideMasters } from '../../../../src/host/pty/open-masters.js';
+import { hideMasters } from '../../../../src/host/process/open-masters.js';
+import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
 import { assertTerminalSize, MAX_TERMINAL_SIDE } from '../../../../src/host/pty/terminal-size.js';
 import { isAlive } from '../../../helpers/proc.js';
@@ -179,6 +180,9 @@ test('programs do not get the ends of terminals that are ours', async () => {
   );
   await until(() => openFiles(hidden.pid as number).length > 3, 'the program to start');
   expect(openFiles(hidden.pid as number).join()).not.toContain('ptmx');
+  await using ours = await spawnProcess({ argv: ['cat'], stdin: 'pipe', env });
+  await until(() => openFiles(ours.pid).length > 2, 'the program to start');
+  expect(openFiles(ours.pid).join()).not.toContain('ptmx');
   for (const child of [bare, hidden]) {
     child.stdin?.end();
     await once(child, 'exit');
