@@ -1,5 +1,21 @@
 import { defineConfig } from 'vitest/config';
 
+/** Hundreds of kills, thousands of races and files: too long for every save, so a project of their own. */
+const SLOW = [
+  'base/log',
+  'bench/run',
+  'guard/{audit,command-policy,redact}*',
+  'host/files/{glob,list,path-policy,race}',
+  'host/process/*',
+  'host/pty/*',
+  'host/store/{database,file-lock,json-store}',
+  'host/supervisor/supervisor',
+  'wire/http/{body,event-stream,limits}',
+  'wire/jsonrpc/{peer-life,peer-properties}',
+  'wire/sse/decode',
+  'wire/transport/{socket,stdio}',
+].map((name) => `test/unit/${name}.test.ts`);
+
 export default defineConfig({
   test: {
     pool: 'forks', // signals, umask and cwd are per process: tests of real processes need a process of their own
@@ -9,9 +25,9 @@ export default defineConfig({
     setupFiles: ['test/helpers/leak-check.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
-      project('unit', ['test/unit/**/*.test.ts'], { exclude: ['**/*.soak.test.ts'] }),
-      // Hundreds of kills, thousands of races: too long for every save, so a project of their own.
-      project('soak', ['test/**/*.soak.test.ts'], { testTimeout: 180_000 }),
+      // One process for many files: starting one for each would take as long as the tests themselves.
+      project('unit', ['test/unit/**/*.test.ts'], { exclude: SLOW, isolate: false }),
+      project('soak', SLOW, { testTimeout: 300_000 }),
       project('architecture', ['test/architecture/**/*.test.ts']),
       project('conformance', ['test/conformance/**/*.test.ts'], { needsBuild: true }),
       project('e2e', ['test/e2e/**/*.test.ts'], { needsBuild: true, testTimeout: 120_000 }),
@@ -21,12 +37,16 @@ export default defineConfig({
 
 interface ProjectOptions {
   readonly exclude?: string[];
+  readonly isolate?: boolean;
   readonly testTimeout?: number;
   readonly needsBuild?: boolean;
 }
 
 function project(name: string, include: string[], options: ProjectOptions = {}) {
   const { needsBuild = false, ...test } = options;
-  const globalSetup = ['test/helpers/orphan-census.ts', ...(needsBuild ? ['test/helpers/fresh-build.ts'] : [])];
+  const globalSetup = [
+    'test/helpers/orphan-census.ts',
+    ...(needsBuild ? ['test/helpers/fresh-build.ts'] : []),
+  ];
   return { extends: true as const, test: { name, include, globalSetup, ...test } };
 }

@@ -10,6 +10,7 @@ import { AuditFile, pause } from './audit-file.js';
 /** Size of a file before it is rotated, when the options do not say. */
 export const DEFAULT_MAX_BYTES = 16 * 1024 * 1024;
 const DEFAULT_KEEP = 5;
+/** Entries waiting for the disk, when the options do not say: thousands of them, and yet little memory if it stalls. */
 export const DEFAULT_MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 /** One write call; other processes wait for it, so it should be over soon. */
 const MAX_BATCH_BYTES = 256 * 1024;

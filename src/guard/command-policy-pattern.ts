@@ -6,7 +6,9 @@ import { LocalError } from '../base/errors.js';
 /** `git push --force`, or the same as a list of words when a word holds spaces. */
 export type CommandPattern = string | readonly string[];
 
+/** A pattern is as long as a long command line that a person would write; what is longer is a mistake in the file. */
 export const MAX_PATTERN_CHARS = 4096;
+/** Rules of one list: every command is held against all of them, so this bounds the time a decision takes. */
 export const MAX_RULES = 1000;
 
 /** What a pattern is held against. */

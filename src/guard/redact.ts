@@ -4,12 +4,15 @@ import { redactArgv } from './redact-argv.js';
 import { isSecretName, kindOfName } from './redact-names.js';
 import { REDACTED, redactText } from './redact-text.js';
 
+/** Levels of nesting shown; below them nobody reads a log, and the walk must not run out of stack. */
 export const MAX_DEPTH = 8;
 /** Entries of one object or array; the rest is counted. */
 export const MAX_ENTRIES = 64;
 /** Values in all. */
 export const MAX_VALUES = 1000;
+/** One text: enough to recognise it by, too little for a file to be copied into the log. */
 export const MAX_STRING_CHARS = 1024;
+/** A command line may be longer than other text: it is what the log is read for. */
 export const MAX_COMMAND_CHARS = 4096;
 const MAX_KEY_CHARS = 128;
 /** Characters of text in all; once they are used up a string is only counted. */

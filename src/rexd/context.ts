@@ -2,7 +2,7 @@
 
 import type { Log } from '../base/log.js';
 import type { LimitSet } from '../guard/limits.js';
-import type { RexdLimit } from '../guard/limits-rexd.js';
+import type { RexdLimit } from './limits.js';
 import type { Roots } from '../guard/roots.js';
 import type { Sessions } from './sessions.js';
 

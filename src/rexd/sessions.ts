@@ -3,7 +3,7 @@
 import { newId } from '../base/ids.js';
 import { Resource } from '../base/resource.js';
 import type { LimitSet } from '../guard/limits.js';
-import type { RexdLimit } from '../guard/limits-rexd.js';
+import type { RexdLimit } from './limits.js';
 import type { Roots } from '../guard/roots.js';
 import { rexdError, sessionNotFound } from './errors.js';
 

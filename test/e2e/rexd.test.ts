@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VERSION } from '../../src/base/version.js';
-import { MAX_CONFIG_BYTES } from '../../src/rexd/config.js';
+import { MAX_CONFIG_BYTES } from '../../src/rexd/config-file.js';
 import { bin, Program, run, type RunResult } from '../helpers/program.js';
 
 const OPEN = '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"t"}}';

@@ -16,8 +16,8 @@ const WATCHED = new Set([
 /** A handle closed by the test is gone only some ticks later; a leak stays for good. */
 const SETTLE_MS = 2000;
 
-const warnings: string[] = [];
-process.on('warning', (warning) => warnings.push(`${warning.name}: ${warning.message}`));
+/** One list and one listener per process, which may run many test files one after the other. */
+const warnings = ((globalThis as { hawserWarnings?: string[] }).hawserWarnings ??= collectWarnings());
 
 let before: Map<string, number>;
 let childrenBefore: Set<number>;
@@ -50,4 +50,10 @@ function openHandles(): Map<string, number> {
     if (WATCHED.has(kind)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
   }
   return counts;
+}
+
+function collectWarnings(): string[] {
+  const list: string[] = [];
+  process.on('warning', (warning) => list.push(`${warning.name}: ${warning.message}`));
+  return list;
 }

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-export const bin = (name: string): string => fileURLToPath(new URL(`../../dist/bin/${name}.js`, import.meta.url));
+export const bin = (name: string): string =>
+  fileURLToPath(new URL(`../../dist/bin/${name}.js`, import.meta.url));
 
 export interface Ending {
   readonly code: number | null;
@@ -62,7 +63,10 @@ export class Program implements AsyncDisposable {
     let timer: NodeJS.Timeout | undefined;
     const found = await new Promise<string | typeof NEVER>((resolve, reject) => {
       this.#waiting.push(resolve);
-      timer = setTimeout(() => reject(new Error(`no line within ${timeoutMs} ms; stderr: ${this.stderr}`)), timeoutMs);
+      timer = setTimeout(
+        () => reject(new Error(`no line within ${timeoutMs} ms; stderr: ${this.stderr}`)),
+        timeoutMs,
+      );
     });
     clearTimeout(timer);
     return found === NEVER ? undefined : found;
@@ -109,7 +113,10 @@ export interface RunResult extends Ending {
 }
 
 /** Runs a program to its end. */
-export async function run(command: readonly [string, ...string[]], options: ProgramOptions & { input?: string } = {}): Promise<RunResult> {
+export async function run(
+  command: readonly [string, ...string[]],
+  options: ProgramOptions & { input?: string } = {},
+): Promise<RunResult> {
   await using program = new Program(command, options);
   program.child.stdin.end(options.input ?? '');
   const lines = await program.rest();

@@ -7,6 +7,7 @@ import { compileSegment, type Segment, type SegmentOptions } from './glob-segmen
 import { isSpelledRight } from './names.js';
 import { isInside } from './root-set.js';
 
+/** As long as the longest path: nobody writes a longer pattern by hand, and compiling one costs time by its length. */
 export const MAX_PATTERN_CHARS = 4096;
 
 /** Where a pattern has got to: what the next name must be, and what comes after it. */

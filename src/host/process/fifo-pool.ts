@@ -8,6 +8,7 @@ import { hideMasters } from './open-masters.js';
 
 /** The first batch is small, because someone waits for it; the more are used, the more are made at once. */
 const FIRST_BATCH = 16;
+/** Pipes made at once at most: enough that a burst of starts does not wait for names, few enough for one quick mkfifo. */
 export const MAX_FIFO_BATCH = 192;
 /** Refilled in the background when less than this part of the last batch is left. */
 const LOW_WATER = 1 / 3;

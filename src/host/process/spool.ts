@@ -6,7 +6,9 @@ import { errnoOf } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
 import { ClosedError, Resource } from '../../base/resource.js';
 
+/** Kept in memory: the output of most commands is shorter, and then no file is made at all. */
 export const INLINE_BYTES = 64 * 1024;
+/** Kept of one output in all, so that a program that never stops writing cannot fill the disk. */
 export const MAX_SPOOL_BYTES = 256 * 1024 * 1024;
 /** Read at once at most; a caller who wants more reads again. */
 export const MAX_SPOOL_READ_BYTES = 1024 * 1024;

@@ -6,6 +6,7 @@ import { findTree } from './find-tree.js';
 import { isAlive, type ProcIdentity, type ProcStat } from './proc-table.js';
 import { leadersUnder } from './roster.js';
 
+/** Between TERM and KILL: time to write a file to its end, but no longer than someone who asked will wait. */
 export const GRACE_MS = 2000;
 /** How long a killed process may take to be gone; one that waits for a broken disk or belongs to another user stays. */
 export const KILL_WAIT_MS = 5000;

@@ -24,6 +24,7 @@ export const MAX_UNREAD_BYTES = 64 * 1024;
 export const MAX_READ_BYTES = 64 * 1024;
 /** Output kept for those who come back. */
 export const REPLAY_BYTES = 256 * 1024;
+/** Readers that wait for output at the same time; each holds a promise and a listener until some comes. */
 export const MAX_WAITING_READERS = 64;
 /** Between SIGHUP, which shells heed, and SIGTERM, which they do not. */
 export const HANGUP_GRACE_MS = 500;

@@ -1,6 +1,6 @@
 // Whether a program waits for something to be typed: asks the kernel which call its threads are blocked in.
 
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, type Dir, openSync, opendirSync, readFileSync, readSync } from 'node:fs';
 import { readFdLink, readTable } from '../process/proc-table.js';
 import { parseSyscall, readForegroundGroup } from './proc-syscall.js';
 
@@ -112,12 +112,24 @@ function isTerminal(pid: number, fd: number, terminal: string): boolean {
   return link === terminal || link === '/dev/tty';
 }
 
+/** In the order they were started, the main one first; `readdir` would sort them by name, where 10000 is before 9999. */
 function listThreads(pid: number): string[] {
+  const threads: string[] = [];
+  let folder: Dir | undefined;
   try {
-    return readdirSync(`/proc/${pid}/task`).slice(0, MAX_THREADS);
+    folder = opendirSync(`/proc/${pid}/task`);
+    for (
+      let each = folder.readSync();
+      each !== null && threads.length < MAX_THREADS;
+      each = folder.readSync()
+    )
+      threads.push(each.name);
   } catch {
-    return [];
+    // It has ended meanwhile: there are no more.
+  } finally {
+    folder?.closeSync();
   }
+  return threads;
 }
 
 function readMemory(pid: number, address: number, length: number): Buffer {

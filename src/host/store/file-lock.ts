@@ -8,6 +8,7 @@ import { errnoOf, LocalError } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
 import { formatOwner, type LockOwner, lookForOwner, newOwner, parseOwner } from './lock-owner.js';
 
+/** How long to wait for a lock: holders keep it for milliseconds, so after this one is stuck, and the caller should know. */
 export const LOCK_TIMEOUT_MS = 10_000;
 /** How often a holder shows that it lives, for those who cannot look it up, ... */
 const HEARTBEAT_MS = 10_000;

@@ -11,6 +11,7 @@ import { type LockOptions, withFileLock } from './file-lock.js';
 import { findJsonError, positionAt } from './json-position.js';
 import { removeTemporaries, replaceFile } from './replace-file.js';
 
+/** The whole file is read, parsed and written at every change; what is larger belongs into a database. */
 export const MAX_JSON_BYTES = 16 * 1024 * 1024;
 /** Changes of one store that may wait for their turn within this process. */
 export const MAX_WAITING_UPDATES = 1000;

@@ -8,7 +8,8 @@ import type { Exchange } from './context.js';
 import { ClientGoneError } from './errors.js';
 import { WATCHED_BODY_BYTES, watchForStall } from './reply.js';
 
-export const SSE_KEEP_ALIVE_MS = 15_000; // proxies and load balancers give up on a silent stream after 30 to 60 s
+/** Longest silence on a stream: proxies and load balancers give up on one after 30 to 60 s. */
+export const SSE_KEEP_ALIVE_MS = 15_000;
 
 export interface EventStreamOptions {
   readonly status?: number;

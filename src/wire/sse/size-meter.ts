@@ -2,7 +2,9 @@
 
 import { LocalError } from '../../base/errors.js';
 
-export const MAX_SSE_LINE_BYTES = 16 * 1024 * 1024; // one `data:` line carries a whole JSON value: 10 MiB and its escapes
+/** One `data:` line carries a whole JSON value: 10 MiB and its escapes. */
+export const MAX_SSE_LINE_BYTES = 16 * 1024 * 1024;
+/** All lines of one event: the longest there may be, and as much again for the others. */
 export const MAX_SSE_EVENT_BYTES = 32 * 1024 * 1024;
 
 export interface SseLimits {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { LimitError, LimitSet, type LimitTable } from '../../../src/guard/limits.js';
-import { REXD_LIMITS, type RexdLimit } from '../../../src/guard/limits-rexd.js';
+import { REXD_LIMITS, type RexdLimit } from '../../../src/rexd/limits.js';
 
 const NAMES = Object.keys(REXD_LIMITS) as RexdLimit[];
 const DEFAULTS = {

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { GUARDIAN_GRACE_MS } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
 import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
 import { descendants, isAlive, type Running, running } from '../../../helpers/proc.js';
@@ -64,9 +65,12 @@ test('kill -9 of a host and its group leaves none of its trees, no guardian and 
   const { child, guardian } = await startHost(...KINDS);
   const dir = dirOf(guardian);
   expect(existsSync(dir)).toBe(true);
-  await until(() => grove.alive().length >= 15, 'the trees to stand');
+  await until(() => grove.alive().length >= 15 && grove.hasDeaf(), 'the trees to stand');
+  const killedAtMs = performance.now();
   await endHost(child, 'SIGKILL');
   await until(() => leftOf(child).length === 0, 'everyone to be gone', GONE_MS);
+  // Those who ignore TERM have had their grace.
+  expect(performance.now() - killedAtMs).toBeGreaterThanOrEqual(GUARDIAN_GRACE_MS);
   await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
   expect(existsSync(dir)).toBe(false);
 });

@@ -5,6 +5,8 @@ import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ClosedError } from '../../../../src/base/resource.js';
 import {
+  INLINE_BYTES,
+  MAX_SPOOL_BYTES,
   MAX_SPOOL_READ_BYTES,
   MAX_UNWRITTEN_BYTES,
   OutputSpool,
@@ -57,6 +59,27 @@ test('touches no disk while the output fits in memory', async () => {
   void spool.append(Buffer.alloc(10, 'x'));
   expect(await spool.read(0, 100)).toEqual(Buffer.alloc(10, 'x'));
   expect(existsSync(place)).toBe(false);
+});
+
+test('unless told otherwise 64 KiB fit in memory, and the next byte goes to disk', async () => {
+  const place = join(dir, 'by-default');
+  await using spool = new OutputSpool({ dir: place });
+  void spool.append(Buffer.alloc(INLINE_BYTES, 'x'));
+  expect(await spool.read(INLINE_BYTES - 1, 10)).toEqual(Buffer.from('x'));
+  expect(existsSync(place)).toBe(false);
+  void spool.append(Buffer.from('y'));
+  expect(await spool.read(INLINE_BYTES - 1, 10)).toEqual(Buffer.from('xy'));
+  expect(statSync(spool.path).size).toBe(INLINE_BYTES + 1);
+});
+
+test('unless told otherwise 256 MiB are kept, and what comes after is counted as lost', async () => {
+  const place = join(dir, 'no-place-for-so-much'); // so that the disk of this machine is spared
+  writeFileSync(place, '');
+  await using spool = new OutputSpool({ dir: place });
+  void spool.append(Buffer.alloc(MAX_SPOOL_BYTES));
+  expect([spool.kept, spool.loss]).toEqual([MAX_SPOOL_BYTES, undefined]);
+  void spool.append(Buffer.alloc(3));
+  expect(spool.loss).toEqual({ offset: MAX_SPOOL_BYTES, bytes: 3, reason: 'size_limit' });
 });
 
 test('the file is for us alone, and goes when the spool is closed', async () => {

@@ -1,12 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { newScope } from '../../../../src/host/process/mark.js';
+import { addLeader, removeLeader } from '../../../../src/host/process/roster.js';
 import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import { prepareSpawning } from '../../../../src/host/process/station.js';
-import { stopTree } from '../../../../src/host/process/stop-tree.js';
+import { GRACE_MS, KILL_WAIT_MS, stopTree } from '../../../../src/host/process/stop-tree.js';
 import { type Grove, plantGrove } from '../../../fixtures/process/grove.js';
+import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
 
+const NO_SUCH_PID = 4_194_305; // one more than the largest there can be
 const DEAF_KINDS = ['deaf', 'session', 'daemon', 'cleared', 'cleared-leader', 'cleared-member', 'spawner'];
 
 let grove: Grove;
@@ -102,6 +105,42 @@ test('a detached process outlives the tree it was started from', async () => {
   expect(grove.alive().map(({ pid }) => pid)).toEqual([held.pid]);
   await stopTree(held.mark);
   expect(grove.alive()).toEqual([]);
+});
+
+describe('unless told otherwise', () => {
+  const stopTime = (): void =>
+    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  afterEach(() => void vi.useRealTimers());
+
+  test('2 s pass between TERM and KILL', async () => {
+    const held = await grow('deaf');
+    await until(() => grove.hasDeaf(), 'the deaf one to be deaf');
+    stopTime();
+    const settled = vi.fn<() => void>();
+    const stopped = held.stop().finally(settled);
+    await vi.advanceTimersByTimeAsync(GRACE_MS - 1);
+    expect(isAlive(held.pid)).toBe(true);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await held.leaderExit).toEqual({ code: null, signal: 'SIGKILL' });
+    while (settled.mock.calls.length === 0) await vi.advanceTimersByTimeAsync(10); // until a sweep finds nobody
+    expect((await stopped).killed).toBeGreaterThan(0);
+    expect(grove.alive()).toEqual([]);
+  });
+
+  test('one that does not go when killed is given up after 5 s, by its pid', async () => {
+    const scope = newScope();
+    addLeader(NO_SUCH_PID, scope); // no program can refuse KILL; to us it looks the same when no end is ever reported
+    stopTime();
+    const settled = vi.fn<() => void>();
+    const stopped = stopTree(scope, { graceMs: 0 }).catch((error: unknown) => error);
+    void stopped.then(settled);
+    await vi.advanceTimersByTimeAsync(KILL_WAIT_MS);
+    expect(settled).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(200); // it looks about every 100 ms by then
+    removeLeader(NO_SUCH_PID);
+    expect(settled).toHaveBeenCalledOnce();
+    expect(await stopped).toMatchObject({ code: 'survivors', pids: [NO_SUCH_PID] });
+  });
 });
 
 describe('500 kills at random moments', () => {

@@ -10,6 +10,7 @@ import { loadPty } from '../../../../src/host/pty/native.js';
 import { hideMasters } from '../../../../src/host/process/open-masters.js';
 import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
+import { HANGUP_GRACE_MS } from '../../../../src/host/pty/pty.js';
 import { assertTerminalSize, MAX_TERMINAL_SIDE } from '../../../../src/host/pty/terminal-size.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
@@ -139,6 +140,16 @@ test('an interactive shell ends by the hang-up alone, and takes its history alon
   await expect(pty.exited).resolves.toMatchObject({ signal: 'SIGHUP' });
   expect(readFileSync(file, 'utf8')).toContain('echo remembered');
   rmSync(dir, { recursive: true });
+});
+
+test('a program that ignores the hang-up is asked by TERM half a second later', async () => {
+  const script = 'trap "" HUP; trap "exit 9" TERM; echo ready; while :; do sleep 0.01; done';
+  const pty = await openPty({ argv: ['sh', '-c', script], env });
+  await readUntil(pty, 'ready');
+  const closedAtMs = performance.now();
+  await pty.close();
+  expect(performance.now() - closedAtMs).toBeGreaterThan(HANGUP_GRACE_MS - 2); // timers count whole milliseconds
+  await expect(pty.exited).resolves.toMatchObject({ code: 9 });
 });
 
 test('a terminal held open by a leftover does not keep the end back; closing ends the leftover', async () => {

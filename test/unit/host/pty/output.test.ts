@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
 import { MAX_REST_BYTES } from '../../../../src/host/pty/master.js';
-import { MAX_UNREAD_BYTES, MAX_WAITING_READERS } from '../../../../src/host/pty/pty.js';
+import { MAX_UNREAD_BYTES, MAX_WAITING_READERS, REPLAY_BYTES } from '../../../../src/host/pty/pty.js';
 import { until } from '../../../helpers/wait.js';
 import { plainEnv, readAll, readUntil } from './terminals.js';
 
@@ -62,6 +62,14 @@ test('what fell out of the replay is reported as lost', async () => {
   await readAll(pty);
   const kept = MAX_UNREAD_BYTES + 2 * MAX_REST_BYTES; // never less than can be unread at the end
   expect(await pty.read(10)).toMatchObject({ at: total - kept, lost: total - kept - 10 });
+});
+
+test('unless told otherwise the last 256 KiB can be read again', async () => {
+  const total = 1024 * 1024;
+  await using pty = await openPty({ argv: ['head', '-c', String(total), '/dev/zero'], env });
+  await readAll(pty);
+  expect(await pty.read(total - REPLAY_BYTES)).toMatchObject({ at: total - REPLAY_BYTES, lost: 0 });
+  expect(await pty.read(total - REPLAY_BYTES - 1)).toMatchObject({ at: total - REPLAY_BYTES, lost: 1 });
 });
 
 test('several readers get the same, each at its own pace', async () => {

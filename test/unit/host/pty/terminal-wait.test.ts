@@ -1,7 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
 import { parseForegroundGroup, parseSyscall } from '../../../../src/host/pty/proc-syscall.js';
+import { MAX_POLLED, MAX_THREADS } from '../../../../src/host/pty/terminal-wait.js';
 import { until } from '../../../helpers/wait.js';
 import { plainEnv, readUntil } from './terminals.js';
 
@@ -32,6 +34,51 @@ test.each([
   await using pty = await openPty({ argv, env });
   await readUntil(pty, 'ready');
   for (let look = 0; look < 5; look++) expect(pty.isWaitingForInput()).toBe(false);
+});
+
+describe('is looked for only so far', () => {
+  const READ = process.arch === 'arm64' ? 63 : 0;
+  const POLL = process.arch === 'arm64' ? 73 : 7; // ppoll there
+  const FOREVER = process.arch === 'arm64' ? '0, 0, 0' : '-1';
+
+  /** True when a thread of the program is blocked in this call, and the first argument is the one given. */
+  const isBlocked = (pid: number, number: number, first?: number): boolean =>
+    readdirSync(`/proc/${pid}/task`).some((thread) => {
+      const call = parseSyscall(readFileSync(`/proc/${pid}/task/${thread}/syscall`, 'latin1'));
+      return call?.number === number && (first === undefined || call.args[0] === first);
+    });
+
+  test.each([
+    ['before', 'reader().then(others)', true],
+    ['behind', 'others().then(reader)', false],
+  ])('a thread that reads, %s as many others as are looked at', async (_where, start, found) => {
+    const script = `
+      const { Worker } = require('node:worker_threads');
+      const fs = require('node:fs');
+      const read = 'require("worker_threads").parentPort.postMessage(1); require("fs").readSync(0, Buffer.alloc(1))';
+      const reader = () => new Promise((done) => new Worker(read, { eval: true }).once('message', done));
+      const others = () => new Promise((done) => fs.stat('/', done)); // the first call starts the whole pool
+      ${start}.then(() => fs.writeSync(1, 'ready'));`;
+    await using pty = await openPty({
+      argv: [process.execPath, '-e', script],
+      env: { ...env, UV_THREADPOOL_SIZE: String(MAX_THREADS) },
+    });
+    await readUntil(pty, 'ready');
+    await until(() => isBlocked(pty.pid, READ, 0), 'the thread to read');
+    expect(pty.isWaitingForInput()).toBe(found);
+  });
+
+  test.each([
+    ['the last', MAX_POLLED - 1, true],
+    ['one behind the last', MAX_POLLED, false],
+  ])('a terminal that is %s descriptor looked at in a poll', async (_where, others, found) => {
+    const list = `pack("lss", -1, 1, 0) x ${others} . pack("lss", 0, 1, 0)`;
+    const poll = `$list = ${list}; syscall(${POLL}, $list, ${others + 1}, ${FOREVER})`;
+    const argv = ['sh', '-c', `ulimit -n 2048 && exec perl -e '${poll}'`];
+    await using pty = await openPty({ argv, env });
+    await until(() => isBlocked(pty.pid, POLL), 'the program to poll');
+    expect(pty.isWaitingForInput()).toBe(found);
+  });
 });
 
 test('a shell waits no longer while a job runs, and not after its end', async () => {

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, MAX_STATEMENTS } from '../../../../src/host/store/database.js';
-import { MAX_IDLE_WAL_BYTES, openDatabase } from '../../../../src/host/store/open-database.js';
+import {
+  BUSY_TIMEOUT_MS,
+  MAX_IDLE_WAL_BYTES,
+  openDatabase,
+} from '../../../../src/host/store/open-database.js';
 import type { SqlValue } from '../../../../src/host/store/sql-values.js';
 import { until } from '../../../helpers/wait.js';
 import { Programs } from './programs.js';
@@ -34,6 +38,11 @@ test('is set up for durability, and its files are ours alone', async () => {
   expect(files).toEqual(['inbox.db', 'inbox.db-shm', 'inbox.db-wal']);
   for (const file of files) expect(statSync(join(dir, 'state', file)).mode & 0o7777).toBe(0o600);
   expect(statSync(join(dir, 'state')).mode & 0o7777).toBe(0o700);
+});
+
+test('unless told otherwise it waits 2 s for another process', async () => {
+  await using database = await openDatabase({ path, migrations: MIGRATIONS });
+  expect(database.get('PRAGMA busy_timeout')).toMatchObject({ timeout: BUSY_TIMEOUT_MS });
 });
 
 test('gives back what it was given, exactly', async () => {

@@ -10,8 +10,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { lockFile, SILENCE_MS, withFileLock } from '../../../../src/host/store/file-lock.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { LOCK_TIMEOUT_MS, lockFile, SILENCE_MS, withFileLock } from '../../../../src/host/store/file-lock.js';
 import {
   formatOwner,
   type LockOwner,
@@ -30,7 +30,10 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'lock-'));
   path = join(dir, 'state.json');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => {
+  vi.useRealTimers();
+  rmSync(dir, { recursive: true });
+});
 
 /** A lock as it is left by a holder that did not give it up. */
 function leaveLock(change: Partial<LockOwner>): string {
@@ -73,6 +76,19 @@ test('waiting ends at the deadline, with the name of the holder, or by the signa
   gone.abort(new Error('the caller left'));
   await expect(waiting).rejects.toThrow('the caller left');
   expect(readdirSync(dir)).toEqual(['state.json.lock']);
+  await held.close();
+});
+
+test('unless told otherwise it waits for 10 s', async () => {
+  const held = await lockFile(path);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const settled = vi.fn<() => void>();
+  const waiting = lockFile(path).catch((error: unknown) => error);
+  void waiting.then(settled);
+  await vi.advanceTimersByTimeAsync(LOCK_TIMEOUT_MS - 1);
+  expect(settled).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await waiting).toMatchObject({ code: 'lock_timeout', facts: { timeoutMs: LOCK_TIMEOUT_MS } });
   await held.close();
 });
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { HostProcess } from '../../../../src/host/process/host-process.js';
 import { prepareSpawning } from '../../../../src/host/process/station.js';
 import type { Clock } from '../../../../src/host/supervisor/clock.js';
@@ -9,6 +9,7 @@ import {
   Supervisor,
   WorkerPool,
 } from '../../../../src/host/supervisor/supervisor.js';
+import { INPUT_GRACE_MS, LAST_OUTPUT_MS, READY_TIMEOUT_MS } from '../../../../src/host/supervisor/worker.js';
 import type { WorkerEvent } from '../../../../src/host/supervisor/worker-event.js';
 import { type Grove, plantGrove } from '../../../fixtures/process/grove.js';
 import { until } from '../../../helpers/wait.js';
@@ -199,6 +200,65 @@ describe('a pool', () => {
     process.removeAllListeners('uncaughtException');
     for (const listener of listeners) process.on('uncaughtException', listener);
     expect(thrown.length).toBeGreaterThanOrEqual(3);
+  });
+});
+
+describe('a worker', () => {
+  const stopTime = (): void => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  afterEach(() => void vi.useRealTimers());
+
+  test('has 30 s to become ready, unless told otherwise', async () => {
+    stopTime();
+    let pool: WorkerPool | undefined;
+    const events = await new Promise<WorkerEvent[]>((resolve) => {
+      const made = makePool({
+        args: ['-c', 'exec sleep 300'],
+        restart: { maxRestarts: 0 },
+        attach: () => {
+          resolve(made.events);
+          return new Promise(() => {});
+        },
+      });
+      pool = made.pool;
+    });
+    vi.advanceTimersByTime(READY_TIMEOUT_MS - 1);
+    await turn();
+    expect(events.map(({ type }) => type)).toEqual(['started']);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    await pool?.settled();
+    const message = `timed out after ${READY_TIMEOUT_MS} ms`;
+    expect(events[1]).toMatchObject({ type: 'start_failed', error: { message } });
+    await pool?.close();
+  });
+
+  test('that does not end with its input is asked by TERM half a second later', async () => {
+    const { pool, events } = makePool({ args: ['-c', 'echo ready; exec sleep 300'], attach: firstLine });
+    await pool.settled();
+    const stoppedAtMs = performance.now();
+    await pool.workers[0]?.stop();
+    expect(performance.now() - stoppedAtMs).toBeGreaterThan(INPUT_GRACE_MS - 2); // timers count whole milliseconds
+    const exit = { code: null, signal: 'SIGTERM' };
+    expect(events).toContainEqual(expect.objectContaining({ type: 'exited', exit }));
+    await pool.close();
+  });
+
+  test('that has ended is held for 2 s by a consumer that does not take its last output', async () => {
+    stopTime();
+    const { pool, kinds } = makePool({
+      args: ['-c', 'echo last words'],
+      restart: { maxRestarts: 0 },
+      attach: () => {},
+    });
+    while (pool.workers[0]?.process?.running !== false) await turn();
+    await turn(); // what follows its end is under way
+    await vi.advanceTimersByTimeAsync(LAST_OUTPUT_MS - 1);
+    expect(kinds()).not.toContain('exited');
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    await until(() => kinds().includes('exited'), 'the end to be reported');
+    await pool.close();
   });
 });
 

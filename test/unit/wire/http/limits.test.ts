@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 import { readBody } from '../../../../src/wire/http/body.js';
-import { sendEmpty, sendText } from '../../../../src/wire/http/reply.js';
+import { sendEmpty, sendText, WATCHED_BODY_BYTES } from '../../../../src/wire/http/reply.js';
 import type { HttpSettings } from '../../../../src/wire/http/settings.js';
 import { until } from '../../../helpers/wait.js';
 import { gate, RawClient, request, route, TestServer } from './kit.js';
@@ -63,6 +63,20 @@ describe('slow clients', () => {
     await until(() => kit.records.length > 0 && kit.server.inFlight === 1, 'the request to arrive');
     await until(() => kit.server.connections === 0, 'the server to lose patience');
     expect(kit.server.inFlight).toBe(0);
+  });
+
+  test.each([
+    [WATCHED_BODY_BYTES, 7777],
+    [WATCHED_BODY_BYTES - 1, undefined],
+  ])('an answer of %d bytes is given this long to be taken: %s ms', async (bytes, timeoutMs) => {
+    const watched: (number | undefined)[] = [];
+    const big = route('/big', (ctx) => {
+      sendText(ctx, 200, 'x'.repeat(bytes));
+      watched.push(ctx.res.socket?.timeout);
+    });
+    await using kit = await TestServer.start({ routes: [big], settings: { stallMs: 7777 } });
+    expect((await kit.exchange(request('GET /big'))).body).toHaveLength(bytes);
+    expect(watched).toEqual([timeoutMs]);
   });
 });
 

@@ -2,9 +2,12 @@
 
 import { once } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { LocalError } from '../../../../src/base/errors.js';
+import { MAX_CONCURRENT_CALLS } from '../../../../src/wire/jsonrpc/call-server.js';
 import {
+  DRAIN_MS,
+  FLUSH_MS,
   MAX_WAITING_BYTES,
   MAX_WAITING_BYTES_WHILE_CALLING,
   RpcPeer,
@@ -148,6 +151,41 @@ describe('when the other side ends its output', () => {
   });
 });
 
+describe('patience', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test('with handlers lasts 10 s after the end of the input, unless told otherwise', async () => {
+    const aborted = vi.fn<() => void>();
+    await using served = wirePeer({
+      onRequest: (call) => new Promise(() => call.signal.addEventListener('abort', aborted)),
+    });
+    served.wire.send(request(1));
+    served.wire.link.output.end();
+    await served.peer.inputEnded;
+    await vi.advanceTimersByTimeAsync(DRAIN_MS - 1);
+    expect(served.peer.callsInProgress).toBe(1);
+    expect(aborted).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(aborted).toHaveBeenCalledOnce();
+    await expect(served.peer.closed).resolves.toBeUndefined();
+  });
+
+  test('with a side that takes nothing lasts 1 s on a close', async () => {
+    const { link } = pipes();
+    const peer = new RpcPeer(link);
+    peer.notify('n', { text: 'x'.repeat(100_000) }); // more than the pipe holds
+    const settled = vi.fn<() => void>();
+    const closing = peer.close().then(settled);
+    await vi.advanceTimersByTimeAsync(FLUSH_MS - 1);
+    expect(settled).not.toHaveBeenCalled();
+    expect(link.output.destroyed).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await closing;
+    expect(link.output.destroyed).toBe(true);
+  });
+});
+
 describe('when the connection breaks', () => {
   test('the reason is told to all', async () => {
     const { link, toPeer } = pipes();
@@ -205,6 +243,24 @@ describe('limits', () => {
     await served.wire.take(100);
     expect(most).toBe(4);
     expect(order).toEqual(ids);
+  });
+
+  test('unless told otherwise 1024 calls run at the same time', async () => {
+    const gate = deferred();
+    let started = 0;
+    await using served = wirePeer({
+      onRequest: async () => {
+        started += 1;
+        await gate.promise;
+      },
+    });
+    const count = MAX_CONCURRENT_CALLS + 10;
+    served.wire.send(...Array.from({ length: count }, (_, id) => request(id)));
+    await until(() => served.peer.callsInProgress === count, 'all of them to arrive');
+    expect(started).toBe(MAX_CONCURRENT_CALLS);
+    gate.resolve();
+    await served.wire.take(count);
+    expect(started).toBe(count);
   });
 
   test('answers and cancellations get through while calls wait', async () => {

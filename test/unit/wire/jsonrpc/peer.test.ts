@@ -5,6 +5,8 @@ import type { Log, LogFacts } from '../../../../src/base/log.js';
 import { RawJson } from '../../../../src/wire/jsonrpc/encode.js';
 import type { IncomingCall } from '../../../../src/wire/jsonrpc/incoming-call.js';
 import { defineEvent, defineMethod } from '../../../../src/wire/jsonrpc/method.js';
+import { MAX_BATCH } from '../../../../src/wire/jsonrpc/peer.js';
+import { MAX_PENDING_REQUESTS } from '../../../../src/wire/jsonrpc/pending-requests.js';
 import { until } from '../../../helpers/wait.js';
 import { deferred, linkedPeers, wirePeer } from './wire-side.js';
 
@@ -134,6 +136,20 @@ describe('requests', () => {
     await Promise.all([peers.left.close(), peers.right.close()]);
     await expect(pending).resolves.toMatchObject([{ status: 'rejected' }, { status: 'rejected' }]);
   });
+
+  test('unless told otherwise 65,536 may be waiting, and not one more', async () => {
+    await using served = wirePeer();
+    const pending = Promise.allSettled(
+      Array.from({ length: MAX_PENDING_REQUESTS }, () => served.peer.request('m')),
+    );
+    await expect(served.peer.request('m')).rejects.toMatchObject({ code: 'too_many_requests' });
+    served.wire.send('{"jsonrpc":"2.0","id":1,"result":"first"}');
+    await until(() => served.wire.lines.length === MAX_PENDING_REQUESTS, 'all of them to arrive');
+    await served.peer.close();
+    const results = await pending;
+    expect(results[0]).toEqual({ status: 'fulfilled', value: 'first' });
+    expect(results.filter(({ status }) => status === 'rejected')).toHaveLength(MAX_PENDING_REQUESTS - 1);
+  });
 });
 
 describe('typed calls', () => {
@@ -234,6 +250,13 @@ describe('batches', () => {
       error: { code: -32600, data: { reason: expect.stringContaining('3') as string } },
     });
     expect(await served.wire.ask([request(1)])).toHaveLength(1);
+  });
+
+  test('unless told otherwise have 1024 members at most', async () => {
+    await using served = wirePeer({ onRequest: echo });
+    const batch = Array.from({ length: MAX_BATCH }, (_, id) => request(id));
+    expect(await served.wire.ask(batch)).toHaveLength(MAX_BATCH);
+    expect(await served.wire.ask([...batch, request('one more')])).toMatchObject({ error: { code: -32600 } });
   });
 
   test('can be sent, and each answer settles its own promise', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineSplitter } from '../../../../src/wire/ndjson/line-splitter.js';
+import { LineSplitter, MAX_LINE_BYTES } from '../../../../src/wire/ndjson/line-splitter.js';
 
 /** Lines as text, an oversize one as `!`. */
 function split(chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
@@ -73,6 +73,20 @@ test('an oversize report says how much has come, and nothing of the line is held
   }
   expect(sizes).toEqual([10_500]);
   expect(splitter.heldBytes).toBe(0);
+});
+
+test('unless told otherwise a line has 16 MiB at most', () => {
+  const lines: number[] = [];
+  const oversize: number[] = [];
+  const splitter = new LineSplitter((_bytes, start, end) => lines.push(end - start), {
+    onOversize: (size) => oversize.push(size),
+  });
+  splitter.push(Buffer.alloc(MAX_LINE_BYTES, 'x'));
+  splitter.push(Buffer.from('\n'));
+  expect([lines, oversize]).toEqual([[MAX_LINE_BYTES], []]);
+  splitter.push(Buffer.alloc(MAX_LINE_BYTES, 'x'));
+  splitter.push(Buffer.from('x\nnext\n'));
+  expect([lines, oversize]).toEqual([[MAX_LINE_BYTES, 4], [MAX_LINE_BYTES + 1]]);
 });
 
 const RUNS_TIMEOUT_MS = 120_000;

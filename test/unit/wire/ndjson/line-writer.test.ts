@@ -4,7 +4,14 @@ import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineWriter, QueueFullError, type Line } from '../../../../src/wire/ndjson/line-writer.js';
+import {
+  HIGH_WATER_BYTES,
+  LineWriter,
+  LOW_WATER_BYTES,
+  MAX_QUEUED_BYTES,
+  QueueFullError,
+  type Line,
+} from '../../../../src/wire/ndjson/line-writer.js';
 
 /** A stream that holds each write until it is told to go on. */
 function slowStream(): { out: Writable; writes: string[]; step: () => void } {
@@ -119,6 +126,34 @@ test('past the cap a line is refused and nothing of it queued', async () => {
   await tick();
   writer.send('z'.repeat(500)); // alone it may be of any size
   expect(writes.at(-1)).toHaveLength(501);
+});
+
+test.each([
+  ['at', LOW_WATER_BYTES, false],
+  ['above', LOW_WATER_BYTES + 1, true],
+])(
+  'unless told otherwise it is congested above 1 MiB, until at 256 KiB: %s that',
+  async (_where, left, congested) => {
+    const { out, step } = slowStream();
+    const writer = new LineWriter(out);
+    expect(writer.send('x'.repeat(HIGH_WATER_BYTES - 1))).toBe(true); // with its newline exactly the mark
+    expect(writer.send('y'.repeat(left - 1))).toBe(false);
+    step();
+    await tick();
+    expect([writer.queuedBytes, writer.congested]).toEqual([left, congested]);
+    step();
+    await writer.drained();
+  },
+);
+
+test('unless told otherwise 256 MiB may be queued, and not one byte more', () => {
+  const out = new Writable({ write: () => {} }); // takes the first write and never answers
+  const writer = new LineWriter(out);
+  const quarter = Buffer.alloc(MAX_QUEUED_BYTES / 4 - 1);
+  for (let i = 0; i < 4; i++) writer.send(quarter);
+  expect(writer.queuedBytes).toBe(MAX_QUEUED_BYTES);
+  expect(() => writer.send('')).toThrow(QueueFullError);
+  out.destroy();
 });
 
 test('every promise is rejected when the stream is destroyed in the middle of a write', async () => {

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { LINGER_MS } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
+
+afterEach(() => void vi.useRealTimers());
 
 test('what one side writes the other reads, both ways, to the end', async () => {
   const [left, right] = linkedPair();
@@ -45,10 +48,16 @@ test('one side destroyed: the other reads what was written, then the end, and ca
   expect(right.output.destroyed).toBe(true);
 });
 
-test('a side that does not read does not keep the other from closing', async () => {
+test('a side that does not read keeps the other from closing for 1 s and no longer', async () => {
   const [left, right] = linkedPair();
   left.output.write(Buffer.alloc(1_000_000));
-  await left.close();
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const closing = left.close();
+  await vi.advanceTimersByTimeAsync(LINGER_MS - 1);
+  expect(left.output.destroyed).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
   expect(left.output.destroyed).toBe(true);
+  await closing;
+  vi.useRealTimers();
   await right.close();
 });

@@ -16,12 +16,14 @@ import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
 import type { Link } from '../../../../src/wire/transport/link.js';
 import {
+  CONNECT_MS,
   connectSocket,
   listenSocket,
+  MAX_CONNECTIONS,
   type SocketAddress,
   type SocketListener,
 } from '../../../../src/wire/transport/socket.js';
@@ -148,6 +150,36 @@ describe('connecting', () => {
     await expect(attempt).rejects.toMatchObject({
       code: 'connect_timeout',
     });
+  });
+});
+
+describe('unless told otherwise', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  test('a connection may take 10 s to be made', async () => {
+    await using listener = await serveEcho(anyPort);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const attempt = connectSocket(listener.address).catch((error: unknown) => error);
+    // All in one turn: the time is up before the connection can be seen.
+    vi.advanceTimersByTime(CONNECT_MS - 1);
+    expect(vi.getTimerCount()).toBe(1);
+    vi.advanceTimersByTime(1);
+    vi.useRealTimers();
+    expect(await attempt).toMatchObject({
+      code: 'connect_timeout',
+      message: expect.stringContaining(`${CONNECT_MS} ms`) as string,
+    });
+  });
+
+  test('a listener has 256 connections, and the next is closed', async () => {
+    await using listener = await serveEcho({ path: path() });
+    const { address } = listener;
+    const links = await Promise.all(Array.from({ length: MAX_CONNECTIONS }, () => connectSocket(address)));
+    await until(() => listener.connections === MAX_CONNECTIONS, 'all of them');
+    const extra = await connectSocket(address);
+    expect(await text(extra.input)).toBe('');
+    expect(listener.connections).toBe(MAX_CONNECTIONS);
+    await Promise.all([extra, ...links].map((link) => link.close()));
   });
 });
 

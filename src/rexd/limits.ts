@@ -1,6 +1,6 @@
 // The limits of REXD v1 with the defaults its specification recommends.
 
-import type { LimitTable } from './limits.js';
+import type { LimitTable } from '../guard/limits.js';
 
 const MIB = 1024 * 1024;
 /** What a Node timer can wait: a little under 25 days. */
