@@ -1,11 +1,14 @@
 import { defineConfig } from 'vitest/config';
 
-/** Hundreds of kills, thousands of races and files: too long for every save, so a project of their own. */
+/**
+ * Hundreds of kills, thousands of races and files: too long for every save, so a project of their own. The ones that put
+ * stand-ins for system calls are here too, because they need a process of their own.
+ */
 const SLOW = [
   'base/log',
   'bench/run',
   'guard/{audit,command-policy,redact}*',
-  'host/files/{glob,list,path-policy,race}',
+  'host/files/{glob,list,path-policy,race,write-calls}',
   'host/process/*',
   'host/pty/*',
   'host/store/{database,file-lock,json-store}',

@@ -3,8 +3,9 @@
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
-import { loadConfig, type RexdConfig } from '../rexd/config.js';
+import { loadConfig } from '../rexd/config.js';
 import { RexdServer } from '../rexd/server.js';
+import type { RexdConfig } from '../rexd/settings.js';
 import { processLink } from '../wire/transport/stdio.js';
 import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';

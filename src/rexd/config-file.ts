@@ -7,8 +7,8 @@ import { errnoOf, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { describeIssues, sayIssue } from '../base/schema-issues.js';
 import { LimitSet } from '../guard/limits.js';
-import { ConfigError, DEFAULTS, type RexdConfig } from './config.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
+import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
 
 /** A configuration is a page of text; whatever is larger is some other file. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;

@@ -57,7 +57,8 @@ export function locate(set: RootSet, path: string, options: PlaceOptions = {}): 
   if (asked === '/' || set.roots.includes(asked)) throw new ForbiddenPathError(asked, set.roots, 'root');
   let next = asked;
   for (let links = 0; links <= MAX_LINKS; links++) {
-    const place = placeOf(set, next, asked, options);
+    const place =
+      options.follow === true ? placeBehind(set, next, asked, options) : placeOf(set, next, asked, options);
     const link = options.follow === true ? linkAt(place) : undefined;
     if (link === undefined) return place;
     place[Symbol.dispose]();
@@ -65,6 +66,17 @@ export function locate(set: RootSet, path: string, options: PlaceOptions = {}): 
     next = link.startsWith('/') ? link : `${place.parent.real}/${link}`;
   }
   throw new LinkLoopError(asked);
+}
+
+/** A link that stands outside the roots may lead into them: then the place is where it leads, as it is for a reader. */
+function placeBehind(set: RootSet, path: string, asked: string, options: PlaceOptions): Place {
+  try {
+    return placeOf(set, path, asked, options);
+  } catch (refusal) {
+    if (!(refusal instanceof ForbiddenPathError)) throw refusal;
+    using held = pin(set, path, { asked });
+    return placeOf(set, held.real, asked, options);
+  }
 }
 
 function placeOf(set: RootSet, path: string, asked: string, options: PlaceOptions): Place {

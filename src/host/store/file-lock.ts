@@ -10,9 +10,9 @@ import { formatOwner, type LockOwner, lookForOwner, newOwner, parseOwner } from 
 
 /** How long to wait for a lock: holders keep it for milliseconds, so after this one is stuck, and the caller should know. */
 export const LOCK_TIMEOUT_MS = 10_000;
-/** How often a holder shows that it lives, for those who cannot look it up, ... */
+/** How often a holder shows that it lives, for those who cannot look it up. */
 const HEARTBEAT_MS = 10_000;
-/** ... and after how much silence these take it for dead. */
+/** After how much silence they take it for dead: several times the heartbeat, so that a slow disk does not kill it. */
 export const SILENCE_MS = 60_000;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 40;

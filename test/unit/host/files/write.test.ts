@@ -120,6 +120,16 @@ describe.each([{ atomic: true }, { atomic: false }])('writing with %o', ({ atomi
     expect(readlinkSync(box.at('link'))).toBe('a/real');
   });
 
+  test('goes through a link that stands outside and leads inside, as a read does', async () => {
+    using box = makeSandbox();
+    writeFileSync(box.at('file'), 'old');
+    const link = join(box.outside, 'way-in');
+    symlinkSync(box.at('file'), link);
+    await writeFile(box.set, link, text('new'), { atomic });
+    expect(readFileSync(box.at('file'), 'utf8')).toBe('new');
+    expect(readlinkSync(link)).toBe(box.at('file'));
+  });
+
   test('writes nothing outside, whatever link is in the way', async () => {
     using box = makeSandbox();
     symlinkSync(join(box.outside, 'secret.txt'), box.at('file'));

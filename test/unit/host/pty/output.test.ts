@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
 import { MAX_REST_BYTES } from '../../../../src/host/pty/master.js';
-import { MAX_UNREAD_BYTES, MAX_WAITING_READERS, REPLAY_BYTES } from '../../../../src/host/pty/pty.js';
+import {
+  MAX_READ_BYTES,
+  MAX_UNREAD_BYTES,
+  MAX_WAITING_READERS,
+  REPLAY_BYTES,
+} from '../../../../src/host/pty/pty.js';
 import { until } from '../../../helpers/wait.js';
 import { plainEnv, readAll, readUntil } from './terminals.js';
 
@@ -62,6 +67,13 @@ test('what fell out of the replay is reported as lost', async () => {
   await readAll(pty);
   const kept = MAX_UNREAD_BYTES + 2 * MAX_REST_BYTES; // never less than can be unread at the end
   expect(await pty.read(10)).toMatchObject({ at: total - kept, lost: total - kept - 10 });
+});
+
+test('one read gives 64 KiB at most, and the next goes on from there', async () => {
+  await using pty = await openPty({ argv: ['head', '-c', String(MAX_READ_BYTES + 10), '/dev/zero'], env });
+  await readAll(pty);
+  expect((await pty.read(0))?.data).toHaveLength(MAX_READ_BYTES);
+  expect((await pty.read(MAX_READ_BYTES))?.data).toHaveLength(10);
 });
 
 test('unless told otherwise the last 256 KiB can be read again', async () => {
