@@ -13,7 +13,7 @@ const pages: Readonly<Record<string, () => string>> = {
     renderProtocolPage({
       title: 'REXD v1',
       source: 'src/rexd/protocol.ts',
-      methods: METHODS,
+      methods: Object.values(METHODS),
       errorCodes: ERROR_CODES,
     }),
 };

@@ -1,7 +1,7 @@
-// docs/limits.md: every cap of the code, what it is for in the words of its comment, and the test that reaches it.
+// docs/limits.md: every cap of the code, what it is for in the words of its comment, and a test of it.
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ROOT } from './paths.js';
 
 export interface Cap {
@@ -10,7 +10,7 @@ export interface Cap {
   /** The comment above it. */
   readonly why: string;
   readonly file: string;
-  /** The test files that name it, the likeliest first. */
+  /** The test files that import its module and name it, the likeliest first. */
   readonly tests: readonly string[];
 }
 
@@ -23,8 +23,9 @@ export function findCaps(): Cap[] {
   return filesBelow('src').flatMap((file) =>
     [...readFileSync(join(ROOT, file), 'utf8').matchAll(CAP)].map(({ groups }) => {
       const name = groups?.['name'] ?? '';
+      const module = file.replace(/^src/, '/src').replace(/\.ts$/, '.js');
       const reached = tests.filter(
-        ({ text }) => new RegExp(`\\b${name}\\b`).test(text) && text.includes(basename(file, '.ts')),
+        ({ text }) => new RegExp(`\\b${name}\\b`).test(text) && text.includes(`${module}'`),
       );
       return {
         name,
@@ -47,7 +48,7 @@ export function renderLimitsPage(): string {
     ...layers.flatMap((layer) => [
       `## ${layer}`,
       [
-        '| cap | value | why | reached in |',
+        '| cap | value | why | tested in |',
         '|---|---|---|---|',
         ...caps
           .filter(({ file }) => dirname(file) === `src/${layer}`)

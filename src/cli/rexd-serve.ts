@@ -12,6 +12,9 @@ import { type Flags, UsageError } from './flags.js';
 
 export async function serveStdio(flags: Flags): Promise<number> {
   const { config, roots } = await readSettings(flags);
+  if (!flags.has('stdio') && !config.server.stdio) {
+    throw new UsageError(`nothing to serve: server.stdio is false in ${config.file}; pass --stdio`);
+  }
   const file = flags.value('log-file');
   const log = openLog({
     name: 'rexd',

@@ -78,4 +78,5 @@ export const SessionClose = defineMethod({
   errors: [],
 });
 
-export const METHODS = [SessionOpen, SessionInfo, SessionClose];
+/** Router, documents and clients all read this table: a method without a handler does not compile. */
+export const METHODS = { SessionOpen, SessionInfo, SessionClose };

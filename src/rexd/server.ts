@@ -12,7 +12,7 @@ import type { CallContext, ServerFacts } from './context.js';
 import { closeSession } from './methods/session-close.js';
 import { describeSession } from './methods/session-info.js';
 import { openSession } from './methods/session-open.js';
-import { SessionClose, SessionInfo, SessionOpen } from './protocol.js';
+import { METHODS } from './protocol.js';
 import { SessionPlaces, Sessions } from './sessions.js';
 
 export interface RexdServerOptions {
@@ -38,10 +38,11 @@ export class RexdServer extends Resource {
     this.#router = new Router<CallContext>({
       log: options.log,
       ...(audit !== undefined && { onCall: (report) => auditCall(audit, report) }),
-    })
-      .method(SessionOpen, openSession)
-      .method(SessionInfo, describeSession)
-      .method(SessionClose, closeSession);
+    }).methods(METHODS, {
+      SessionOpen: openSession,
+      SessionInfo: describeSession,
+      SessionClose: closeSession,
+    });
   }
 
   /** Serves one client until either side ends the connection; resolves when its sessions are gone too. */

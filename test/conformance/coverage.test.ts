@@ -1,4 +1,4 @@
-// Every clause is cited by a test: a specification cannot be met by forgetting a sentence of it.
+// Every clause that is listed is cited by a test: what we say we meet, we prove.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -100,6 +100,18 @@ test('the configuration is found in XDG_CONFIG_HOME, and --check says what it co
   });
 });
 
+test('a configuration that turns stdio off is honoured, unless the command line asks for it', async () => {
+  const file = join(folder, 'c.toml');
+  writeFileSync(file, '[server]\nstdio = false\n');
+  const refused = await rexd(['--config', file], OPEN);
+  expect(refused).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('server.stdio is false'),
+  });
+  expect(await rexd(['--stdio', '--config', file], OPEN)).toMatchObject({ code: 0 });
+});
+
 test('one dash before a long flag works too, as clients of other servers write it', async () => {
   const { stdout } = await rexd(['-stdio', '-root', '.'], OPEN);
   expect(JSON.parse(stdout)).toMatchObject({ result: { workspace_roots: [folder] } });

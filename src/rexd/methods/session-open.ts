@@ -1,9 +1,9 @@
 // session.open: a scope with its own roots and limits.
 
-import { type Roots, RootsNotGrantedError } from '../../guard/roots.js';
+import type { Roots } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
-import { forbiddenPath } from '../errors.js';
+import { toRexdError } from '../errors.js';
 import { PROTOCOL, type SessionOpen } from '../protocol.js';
 
 export function openSession(
@@ -30,7 +30,6 @@ function grantRoots(requested: readonly string[] | undefined, allowed: Roots): R
   try {
     return allowed.narrow(requested);
   } catch (thrown) {
-    if (!(thrown instanceof RootsNotGrantedError)) throw thrown;
-    throw forbiddenPath(thrown.requested[0] ?? '', thrown.allowedRoots, thrown);
+    throw toRexdError(thrown);
   }
 }
