@@ -60,10 +60,10 @@ parse() {
 
 lives() { parse "$(cat "/proc/$1/stat")" && [ "$ticks" = "$2" ]; }
 
-# Sets pids to those in whose environment the pattern is found.
+# Sets pids to those whose mark begins with the pattern. To grep a zero byte ends a line, so ^ is where an entry begins.
 carriers() {
   pids=' '
-  for file in $(grep -lsE -e "$1" /proc/[0-9]*/environ); do
+  for file in $(grep -lsE -e "^HAWSER_MARK=$1" /proc/[0-9]*/environ); do
     file=\${file#/proc/}
     pids="$pids\${file%/environ} "
   done
@@ -90,10 +90,10 @@ freeze() {
 }
 
 search() {
-  carriers 'HAWSER_MARK=([^/~]*~)?d_[0-9a-z]{26}'
+  carriers '([^/]*~)?d_[0-9a-z]{26}(/|$)'
   detached=$pids
-  carriers "HAWSER_MARK=$pattern/"
-  seeds=$pids
+  carriers "$pattern/"
+  own=$pids seeds=$pids
   for pid in $(holders); do seeds="$seeds$pid "; done
   table=
   # One cat: the shell's own read takes a system call for each character.
@@ -106,7 +106,8 @@ search() {
   for line; do
     parse "$line" && [ "$ticks" -ge "$born" ] || continue
     pid=\${line%% *}
-    case $detached in *" $pid "*) continue ;; esac
+    # The host itself may run under a detached mark, and then its children carry it on: they are its own.
+    case $own/$detached in *" $pid "*/*) ;; */*" $pid "*) continue ;; esac
     table="$table $pid:$ppid:$sid:$ticks"
   done
   found= pids=' ' sessions=' ' grew=1

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { newId } from '../../../../src/base/ids.js';
 import { GUARDIAN_GRACE_MS } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
 import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
@@ -33,9 +34,17 @@ afterEach(() => {
   grove[Symbol.dispose]();
 });
 
-async function startHost(...kinds: string[]) {
+function startHost(...kinds: string[]) {
+  return startHostWith({}, ...kinds);
+}
+
+async function startHostWith(env: Record<string, string>, ...kinds: string[]) {
   const args = ['--import', 'tsx', HOST, TREE, grove.nap, ...kinds];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+    env: { ...process.env, ...env },
+  });
   await once(createInterface(child.stdout), 'line');
   return { child, guardian: await until(() => guardianOf(child), 'the guardian to be there') };
 }
@@ -83,6 +92,17 @@ test('a host that ends without cleaning up is cleaned up after, and what it deta
   expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
   expect(await reapOrphans()).toMatchObject({ survivors: [] });
   expect(grove.alive()).toHaveLength(1);
+});
+
+test.each([
+  ['that is itself detached', { HAWSER_MARK: newId('d') }],
+  ['with a variable whose name ends like that of the mark', { X_HAWSER_MARK: newId('d') }],
+])('the children of a killed host %s are ended, and what it detached lives on', async (_kind, env) => {
+  const { child, guardian } = await startHostWith(env, 'family', 'daemon', 'detached');
+  await until(() => grove.alive().length >= 9, 'the trees to stand');
+  await endHost(child, 'SIGKILL');
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
 });
 
 test('the guardian waits in a session of its own, as a child of nobody, and ignores signals', async () => {
