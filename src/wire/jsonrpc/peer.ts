@@ -57,7 +57,7 @@ export interface PeerOptions {
 
 export interface BatchCall {
   readonly method: string;
-  readonly params?: object;
+  readonly params?: object | undefined;
 }
 
 export class RpcPeer extends Resource {
@@ -136,15 +136,7 @@ export class RpcPeer extends Resource {
 
   /** Rejects with an RpcError for an error answer, else with a LocalError or the signal's reason. */
   request(method: string, params?: object, options?: RequestOptions): Promise<unknown> {
-    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
-    return new Promise((resolve, reject) => {
-      const id = this.#pending.open({ resolve, reject }, options);
-      try {
-        this.#writer.send(encodeRequest(id, method, params));
-      } catch (thrown) {
-        this.#pending.reject(id, thrown as Error);
-      }
-    });
+    return this.#ask({ method, params }, options, (line) => this.#writer.send(line));
   }
 
   /** `request` by definition: typed, and the result is checked against its schema. */
@@ -162,24 +154,41 @@ export class RpcPeer extends Resource {
     });
   }
 
-  /** Many requests in one line. One promise for each, to be handled like that of `request`. */
+  /** Many requests in one line, or as few as the cap allows. One promise for each, to be handled like `request`'s. */
   requestBatch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[] {
-    const lines: Line[] = [];
-    const ids: number[] = [];
-    const answers = calls.map(
-      ({ method, params }) =>
-        new Promise<unknown>((resolve, reject) => {
-          if (this.#refusal !== undefined) throw this.#refusal;
-          lines.push(encodeRequest(this.#pending.nextId, method, params));
-          ids.push(this.#pending.open({ resolve, reject }, options));
-        }),
-    );
+    const answers: Promise<unknown>[] = [];
+    const size = Math.max(1, this.#maxBatch);
+    for (let at = 0; at < calls.length; at += size)
+      answers.push(...this.#askAll(calls.slice(at, at + size), options));
+    return answers;
+  }
+
+  #askAll(calls: readonly BatchCall[], options: RequestOptions | undefined): Promise<unknown>[] {
+    const lines = new Map<number, Line>();
+    const answers = calls.map((call) => this.#ask(call, options, (line, id) => lines.set(id, line)));
     try {
-      if (lines.length > 0) this.#writer.send(encodeBatch(lines));
+      if (lines.size > 0) this.#writer.send(encodeBatch([...lines.values()]));
     } catch (thrown) {
-      for (const id of ids) this.#pending.reject(id, thrown as Error);
+      for (const id of lines.keys()) this.#pending.reject(id, thrown as Error);
     }
     return answers;
+  }
+
+  /** Gives the line of a request to `send`; not if it is refused, so that nothing is sent that nobody waits for. */
+  #ask(
+    { method, params }: BatchCall,
+    options: RequestOptions | undefined,
+    send: (line: Line, id: number) => void,
+  ): Promise<unknown> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    return new Promise((resolve, reject) => {
+      const id = this.#pending.open({ resolve, reject }, options);
+      try {
+        send(encodeRequest(id, method, params), id);
+      } catch (thrown) {
+        this.#pending.reject(id, thrown as Error);
+      }
+    });
   }
 
   /**

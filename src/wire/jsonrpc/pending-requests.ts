@@ -42,11 +42,6 @@ export class PendingRequests {
     return this.#pending.size;
   }
 
-  /** The id that `open` will give out next. */
-  get nextId(): number {
-    return this.#lastId + 1;
-  }
-
   /** Takes the next id for a request that `answer` waits for. Throws when there can be no answer. */
   open(answer: Answer, options: RequestOptions | undefined): number {
     options?.signal?.throwIfAborted();

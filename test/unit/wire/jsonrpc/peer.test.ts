@@ -283,6 +283,41 @@ describe('batches', () => {
     ]);
     expect(peers.left.requestBatch([])).toEqual([]);
   });
+
+  test('called off before they are sent reach nobody, and no later request gets their answer', async () => {
+    await using served = wirePeer();
+    const reason = new Error('changed my mind');
+    const answers = served.peer.requestBatch([{ method: 'a' }, { method: 'b' }], {
+      signal: AbortSignal.abort(reason),
+    });
+    expect(await Promise.allSettled(answers)).toMatchObject([{ reason }, { reason }]);
+    const later = served.peer.request('later');
+    expect(await served.wire.takeJson()).toMatchObject({ id: 1, method: 'later' });
+    served.wire.send('{"jsonrpc":"2.0","id":1,"result":"for the later one"}');
+    await expect(later).resolves.toBe('for the later one');
+  });
+
+  test('are sent without the members for which there is no room, and the ids of all others differ', async () => {
+    await using served = wirePeer({ maxPending: 2 });
+    const batch = ['a', 'b', 'c', 'd'].map((method) => ({ method }));
+    const settled = Promise.allSettled(served.peer.requestBatch(batch));
+    expect(await served.wire.takeJson()).toMatchObject([
+      { id: 1, method: 'a' },
+      { id: 2, method: 'b' },
+    ]);
+    served.wire.send('[{"jsonrpc":"2.0","id":1,"result":"A"},{"jsonrpc":"2.0","id":2,"result":"B"}]');
+    const refused = { reason: { code: 'too_many_requests' } };
+    expect(await settled).toMatchObject([{ value: 'A' }, { value: 'B' }, refused, refused]);
+    void served.peer.request('later').catch(() => {});
+    expect(await served.wire.takeJson()).toMatchObject({ id: 3, method: 'later' });
+  });
+
+  test('longer than the cap are sent as several', async () => {
+    await using peers = linkedPeers({ maxBatch: 3 }, { maxBatch: 3, onRequest: echo });
+    const batch = Array.from({ length: 8 }, (_, n) => ({ method: 'm', params: { n } }));
+    const answers = await Promise.all(peers.left.requestBatch(batch));
+    expect(answers).toEqual(batch.map(({ params }) => params));
+  });
 });
 
 describe('what comes in broken', () => {
