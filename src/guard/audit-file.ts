@@ -55,6 +55,8 @@ export class AuditFile {
   readonly #options: AuditFileOptions;
   readonly #onError: (error: Error) => void;
   #fd: number | undefined;
+  /** In use by a write in another thread. Once closed, its number is the next one's who opens a file. */
+  #held: number | undefined;
   #rotates = true;
 
   constructor(options: AuditFileOptions, onError: (error: Error) => void) {
@@ -81,16 +83,26 @@ export class AuditFile {
     return { fd, size: later, needsNewLine: later === size && !endsLine(fd, later) };
   }
 
-  /** What has been appended since the file had `from` bytes, at most the last `max` of it. */
-  readTail(from: number, max: number): Buffer {
-    if (this.#fd === undefined) return Buffer.alloc(0);
-    const size = sizeOf(this.#fd);
+  /** What has been appended to a file we gave out since it had `from` bytes, at most the last `max` of it. */
+  readTail(fd: number, from: number, max: number): Buffer {
+    const size = sizeOf(fd);
     const tail = Buffer.alloc(Math.min(max, Math.max(0, size - from)));
-    return tail.subarray(0, readSync(this.#fd, tail, 0, tail.length, size - tail.length));
+    return tail.subarray(0, readSync(fd, tail, 0, tail.length, size - tail.length));
+  }
+
+  /** Keeps this descriptor open until the hold is disposed, whatever is rotated meanwhile. One at a time. */
+  hold(fd: number): Disposable {
+    this.#held = fd;
+    return {
+      [Symbol.dispose]: () => {
+        this.#held = undefined;
+        if (fd !== this.#fd) closeSync(fd);
+      },
+    };
   }
 
   close(): void {
-    if (this.#fd !== undefined) closeSync(this.#fd);
+    if (this.#fd !== undefined && this.#fd !== this.#held) closeSync(this.#fd);
     this.#fd = undefined;
   }
 

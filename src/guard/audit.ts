@@ -42,11 +42,17 @@ interface Line {
   readonly bytes: number;
 }
 
+/** Bytes as they are being written, where to, and the size the file had before. */
+interface Flight {
+  readonly fd: number;
+  readonly data: Buffer;
+  readonly from: number;
+}
+
 interface Batch {
   readonly lines: readonly Line[];
   readonly bytes: number;
-  /** Its bytes as they are being written, and the size the file had before. */
-  flight?: { readonly data: Buffer; readonly from: number };
+  flight?: Flight;
   /** `flushSync` could not see it arrive and wrote it itself. */
   taken?: true;
 }
@@ -188,7 +194,8 @@ export class AuditLog extends Resource {
     let written = 0;
     try {
       const { fd, data, prefix, size } = this.#prepare(batch);
-      batch.flight = { data, from: size };
+      batch.flight = { fd, data, from: size };
+      using _ = this.#file.hold(fd); // a write that cannot wait may rotate the file before this one is over
       const { bytesWritten } = await writeAsync(fd, data);
       written = bytesWritten - prefix;
     } finally {
@@ -279,10 +286,10 @@ export class AuditLog extends Resource {
     this.#retry = undefined;
   }
 
-  #arrived(flight: { data: Buffer; from: number }): boolean {
+  #arrived({ fd, data, from }: Flight): boolean {
     for (let waited = 0; waited <= IN_FLIGHT_WAIT_MS; waited += IN_FLIGHT_POLL_MS) {
       try {
-        if (this.#file.readTail(flight.from, MAX_TAIL_BYTES).includes(flight.data)) return true;
+        if (this.#file.readTail(fd, from, MAX_TAIL_BYTES).includes(data)) return true;
       } catch {
         return false; // what cannot be read cannot be vouched for
       }
