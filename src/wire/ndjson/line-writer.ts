@@ -183,8 +183,7 @@ export class LineWriter {
    */
   #schedule(): void {
     if (this.#waitingBytes >= BURST_BYTES) {
-      // If the stream still has bytes of ours, more would only pile up there; the next landing sends them together.
-      if (this.#out.writableLength === 0) this.#flush();
+      if (!this.#mustWait()) this.#flush();
     } else if (this.#flyingBytes === 0 && !this.#scheduled) {
       if (this.#oneByOne) {
         this.#flush();
@@ -198,8 +197,16 @@ export class LineWriter {
   readonly #flushTick = (): void => {
     this.#scheduled = false;
     this.#oneByOne = this.#waitingLines === 1;
-    if (this.#out.writableLength === 0) this.#flush();
+    if (!this.#mustWait()) this.#flush();
   };
+
+  /**
+   * While the stream has bytes of ours more would only pile up there; their landing sends it all together. Bytes of
+   * somebody else land without our knowing: to wait for those would be to wait for good.
+   */
+  #mustWait(): boolean {
+    return this.#flyingBytes > 0 && this.#out.writableLength > 0;
+  }
 
   #flush(): void {
     if (this.#waitingBytes === 0 || this.#failure !== undefined) return;

@@ -48,6 +48,28 @@ test('lines go out in order, text and bytes alike', async () => {
   expect(await text(out)).toBe('one\ntwo\nthree\n\ngrößer\n');
 });
 
+test.each([
+  ['a long line', ['x'.repeat(4096)]],
+  ['a burst', ['a', 'b', 'c']],
+])('%s goes out though somebody else has written to the stream before', async (_, lines) => {
+  const { out, writes, step } = slowStream();
+  const writer = new LineWriter(out);
+  const warmUp = Promise.all([writer.write('one'), writer.write('two')]); // so that a burst is expected
+  for (let i = 0; i < 2; i++) {
+    step();
+    await tick();
+  }
+  await warmUp;
+  out.write('hello\n');
+  const landed = Promise.all(lines.map((line) => writer.write(line)));
+  for (let i = 0; i < 2; i++) {
+    await tick();
+    step();
+  }
+  await landed;
+  expect(writes.slice(-2)).toEqual(['hello\n', lines.map((line) => `${line}\n`).join('')]);
+});
+
 test('lines of one tick join into one write', async () => {
   const { out, writes, step } = slowStream();
   const writer = new LineWriter(out);
