@@ -1,11 +1,12 @@
 // Moving a file, a link or a directory inside the roots.
 
-import { mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import {
   AlreadyExistsError,
   ForbiddenPathError,
   InvalidPathError,
+  NotAFileError,
   NotFoundError,
   typedError,
 } from './errors.js';
@@ -13,10 +14,11 @@ import { type CopyOptions, copyTo } from './copy.js';
 import { readLinkText, toSystemPath } from './names.js';
 import { locate, type Place } from './place.js';
 import { syncDirectory } from './put-bytes.js';
-import { openEntry } from './read-directory.js';
+import { openChild, openEntry } from './read-directory.js';
 import { removePlace } from './remove.js';
 import { isInside, type RootSet } from './root-set.js';
 import { takeName } from './take-name.js';
+import { newTempName } from './temp-file.js';
 import { Turns } from './turns.js';
 
 /** `overwrite`: take the place of what is there, as rename does: a file of a file, a directory of an empty one. */
@@ -97,19 +99,59 @@ async function rename(set: RootSet, source: Place, target: Place, options: MoveO
   }
 }
 
-/** Onto another file system there is only copying; the source goes when the copy is there. */
+/** Onto another file system there is only copying, to the same end; the source goes when the copy is there. */
 async function moveAcross(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {
-  removeEmpty(target);
-  if (source.look()?.isSymbolicLink() === true) {
-    symlinkSync(toSystemPath(readLinkText(source.path)), target.path);
-  } else {
-    using held = openEntry(source.parent, source.name);
-    await copyTo(set, held, target, options);
-  }
+  const stat = source.look();
+  if (stat?.isDirectory() === true) await copyTree(set, source, target, options);
+  else if (stat?.isSymbolicLink() === true) copyLink(source, target, options);
+  else await copyContent(set, source, target, options);
   await removePlace(source, true, new Turns(options.signal));
 }
 
-/** An empty directory, ours or one that may be replaced; anything else stays and is dealt with by who comes next. */
+/** What is there may only be an empty directory: one that may be replaced, or ours. A failure brings it back. */
+async function copyTree(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {
+  const replaced = target.look();
+  if (replaced !== undefined) rmdirSync(target.path); // says what rename would say of anything else
+  try {
+    await copyContent(set, source, target, options);
+  } catch (error) {
+    if (replaced !== undefined) restoreDirectory(target, replaced.mode);
+    throw error;
+  }
+}
+
+function copyLink(source: Place, target: Place, options: MoveOptions): void {
+  const text = toSystemPath(readLinkText(source.path));
+  if (options.overwrite !== true) return symlinkSync(text, target.path);
+  const temporary = target.parent.at(newTempName());
+  symlinkSync(text, temporary);
+  try {
+    renameSync(temporary, target.path);
+  } catch (error) {
+    unlinkSync(temporary);
+    throw error;
+  }
+}
+
+async function copyContent(set: RootSet, source: Place, target: Place, options: MoveOptions): Promise<void> {
+  using held = openEntry(source.parent, source.name);
+  // The last step would find out as well, but only when all has been copied.
+  if (options.overwrite === true && target.look()?.isDirectory() === true)
+    throw new NotAFileError(target.asked, 'dir');
+  await copyTo(set, held, target, options);
+}
+
+function restoreDirectory(place: Place, mode: number): void {
+  try {
+    mkdirSync(place.path);
+    using made = openChild(place.parent, place.name); // by name, a link put there since would be followed
+    if (made !== undefined) chmodSync(made.here, mode & 0o7777);
+  } catch {
+    // Somebody has taken the name meanwhile, or the directory above is gone: the first error counts.
+  }
+}
+
+/** The directory by which the name was taken; if somebody has put something in it, it stays. */
 function removeEmpty(place: Place): void {
   try {
     rmdirSync(place.path);

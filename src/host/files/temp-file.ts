@@ -11,6 +11,10 @@ export const TEMP_PREFIX = '.hawser-';
 
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+export function newTempName(): string {
+  return TEMP_PREFIX + newId('tmp');
+}
+
 export class TempFile implements Disposable {
   readonly fd: number;
   readonly #path: string | Buffer;
@@ -18,7 +22,7 @@ export class TempFile implements Disposable {
 
   /** In the same directory as the target, so that taking its place is a rename and not a copy. */
   constructor(directory: Pin, mode: number) {
-    this.#path = directory.at(TEMP_PREFIX + newId('tmp'));
+    this.#path = directory.at(newTempName());
     this.fd = openSync(this.#path, NEW_FILE, mode);
   }
 
