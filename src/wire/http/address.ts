@@ -2,14 +2,24 @@
 
 import type { Server } from 'node:net';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
+import { claimSocketPath, listenOn } from '../transport/socket-path.js';
 
-export type ListenOptions =
+const DEFAULT_HOST = '127.0.0.1';
+
+export type HttpListenOptions =
   | { readonly host?: string; readonly port?: number; readonly path?: never }
   | { readonly path: string };
 
 export type HttpAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly url: string }
   | { readonly kind: 'unix'; readonly path: string };
+
+/** A place taken. */
+export interface Bound {
+  readonly address: HttpAddress;
+  /** Removes the file of a Unix socket; to be called before the server closes. */
+  remove(): Promise<void>;
+}
 
 export class ListenError extends LocalError {
   override readonly name = 'ListenError';
@@ -23,30 +33,28 @@ export class ListenError extends LocalError {
   }
 }
 
-export function listen(server: Server, options: ListenOptions): Promise<HttpAddress> {
-  const where =
-    options.path === undefined
-      ? { host: options.host ?? '127.0.0.1', port: options.port ?? 0 }
-      : { path: options.path };
-  const name = where.path ?? joinAddress(where.host, where.port);
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => reject(new ListenError(name, error));
-    server.once('error', fail);
-    try {
-      server.listen(where, () => {
-        server.off('error', fail);
-        resolve(describe(server));
-      });
-    } catch (thrown) {
-      fail(toError(thrown)); // a port out of range, or listening already
+/** A Unix socket is open to this user only, and taken over from a server that died without removing it. */
+export async function listen(server: Server, options: HttpListenOptions): Promise<Bound> {
+  try {
+    if (options.path !== undefined) {
+      const file = await claimSocketPath(options.path, server);
+      return { address: { kind: 'unix', path: file.path }, remove: () => file.remove() };
     }
-  });
+    await listenOn(server, { host: options.host ?? DEFAULT_HOST, port: options.port ?? 0 });
+    return { address: describe(server), remove: () => Promise.resolve() };
+  } catch (thrown) {
+    throw new ListenError(nameOf(options), toError(thrown)); // a port out of range, say, or one that is taken
+  }
+}
+
+export function nameOf(options: HttpListenOptions): string {
+  return options.path ?? joinAddress(options.host ?? DEFAULT_HOST, options.port ?? 0);
 }
 
 function describe(server: Server): HttpAddress {
   const bound = server.address();
-  if (bound === null) throw new LocalError('not_listening', 'the server is not listening');
-  if (typeof bound === 'string') return { kind: 'unix', path: bound };
+  if (bound === null || typeof bound === 'string')
+    throw new LocalError('not_listening', 'the server does not listen on a port');
   const { address: host, port } = bound;
   return { kind: 'tcp', host, port, url: `http://${joinAddress(host, port)}` };
 }

@@ -14,7 +14,14 @@ import { newAbort } from '../../base/abort.js';
 import { errnoOf, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { ClosedError, Resource } from '../../base/resource.js';
-import { listen, type HttpAddress, type ListenOptions } from './address.js';
+import {
+  type Bound,
+  type HttpAddress,
+  type HttpListenOptions,
+  listen,
+  ListenError,
+  nameOf,
+} from './address.js';
 import { Connections } from './connections.js';
 import { type Exchange, RequestContext } from './context.js';
 import { ClientGoneError, errorBody, type ErrorStyle, HttpError, toHttpError } from './errors.js';
@@ -65,6 +72,8 @@ export class HttpServer extends Resource {
   readonly #connections = new Connections();
   readonly #draining = newAbort();
   #address: HttpAddress | undefined;
+  /** From the beginning of `listen`, unless it fails. */
+  #bound: Promise<Bound> | undefined;
   /** Connections are being dropped; said once until one is accepted again. */
   #full = false;
 
@@ -100,23 +109,42 @@ export class HttpServer extends Resource {
   }
 
   /** Resolves once connections are accepted, with the address: the port, too, when 0 was asked for. */
-  async listen(options: ListenOptions = {}): Promise<HttpAddress> {
+  async listen(options: HttpListenOptions = {}): Promise<HttpAddress> {
     if (this.closing) throw new ClosedError('HTTP server');
-    const address = await listen(this.#server, options);
+    if (this.#bound !== undefined) throw new ListenError(nameOf(options), new Error('listening already'));
+    const { address } = await (this.#bound = this.#bind(options));
+    if (this.closing) throw new ClosedError('HTTP server');
     this.#address = address;
     this.#options.log.info('listening', { ...address });
     return address;
   }
 
+  async #bind(options: HttpListenOptions): Promise<Bound> {
+    try {
+      return await listen(this.#server, options);
+    } catch (thrown) {
+      this.#bound = undefined; // elsewhere it may work
+      throw thrown;
+    }
+  }
+
   /** No new connections; idle ones close now, busy ones when they are done or when the grace is over. */
   protected async release(reason: Error): Promise<void> {
     this.#address = undefined;
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#draining.abort(reason);
     const grace = setTimeout(() => this.#connections.destroyAll(), this.#settings.graceMs);
-    await this.#connections.closeWhenIdle();
-    await closed;
+    const idle = this.#connections.closeWhenIdle(); // those that still come in are dropped from now on
+    await this.#stopListening();
+    await idle;
     clearTimeout(grace);
+  }
+
+  async #stopListening(): Promise<void> {
+    // What has begun to listen cannot be closed before it does.
+    const bound = await this.#bound?.catch(() => undefined);
+    // The file first: as long as it is there somebody answers, so nobody takes it for a dead one meanwhile.
+    await bound?.remove();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
   #create(): Server {

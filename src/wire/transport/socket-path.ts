@@ -38,17 +38,23 @@ export async function claimSocketPath(path: string, server: Server): Promise<Soc
   const born = join(nursery, 's');
   try {
     assertPathFits(born);
-    await listenOn(server, { path: born });
-    await chmod(born, 0o600);
-    const { ino } = await lstat(born);
-    await linkInto(born, path);
+    await listenOn(server, { path: born }); // a server that listens elsewhere is refused here, and goes on
+    const ino = await publish(born, path).catch((thrown: unknown) => {
+      server.close();
+      throw thrown;
+    });
     return { path, remove: () => removeIfOurs(path, ino) };
-  } catch (thrown) {
-    server.close();
-    throw thrown;
   } finally {
     await rm(nursery, { recursive: true, force: true });
   }
+}
+
+/** Gives the socket its mode and then its place; returns what it is known by there. */
+async function publish(born: string, path: string): Promise<number> {
+  await chmod(born, 0o600);
+  const { ino } = await lstat(born);
+  await linkInto(born, path);
+  return ino;
 }
 
 async function linkInto(born: string, path: string): Promise<void> {

@@ -1,6 +1,8 @@
 // Where a server listens, and how it says so.
 
-import { mkdtemp, rm } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,22 +29,6 @@ describe('listening', () => {
     expect(address).toMatchObject({ kind: 'tcp', url: expect.stringMatching(/^http:\/\/\[::1\]:\d+$/) });
   });
 
-  test('works on a Unix socket and leaves no file behind', async () => {
-    const dir = await mkdtemp(join(tmpdir(), 'hawser-http-'));
-    const path = join(dir, 's');
-    const server = new HttpServer({ routes: [ok], log: recordLog().log });
-    expect(await server.listen({ path })).toEqual({ kind: 'unix', path });
-    const status = await new Promise((resolve, reject) => {
-      const req = httpRequest({ socketPath: path, path: '/ok', agent: false }, (res) => {
-        res.resume().on('end', () => resolve(res.statusCode));
-      });
-      req.on('error', reject).end();
-    });
-    expect(status).toBe(200);
-    await server.close();
-    await rm(dir, { recursive: true });
-  });
-
   test('a taken port is a typed refusal', async () => {
     await using kit = await TestServer.start({ routes: [ok] });
     await using other = new HttpServer({ routes: [ok], log: recordLog().log });
@@ -66,3 +52,105 @@ describe('listening', () => {
     await expect(server.listen()).rejects.toThrow(ClosedError);
   });
 });
+
+describe('listening on a Unix socket', () => {
+  test('answers there, to this user only, and leaves no file behind', async () => {
+    await using dir = await tempDir();
+    const path = join(dir.path, 's');
+    const server = newServer();
+    expect(await server.listen({ path })).toEqual({ kind: 'unix', path });
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    expect(await statusOf(path)).toBe(200);
+    await server.close();
+    expect(await readdir(dir.path)).toEqual([]);
+  });
+
+  test('takes the place of one that died without removing its file', async () => {
+    await using dir = await tempDir();
+    const path = join(dir.path, 's');
+    await leaveSocketBehind(path);
+    await using server = newServer();
+    await server.listen({ path });
+    expect(await statusOf(path)).toBe(200);
+  });
+
+  test('is refused where somebody listens, and where there is a file of another kind', async () => {
+    await using dir = await tempDir();
+    const path = join(dir.path, 's');
+    await using first = newServer();
+    await first.listen({ path });
+    await using second = newServer();
+    await expect(second.listen({ path })).rejects.toMatchObject({
+      name: 'ListenError',
+      code: 'cannot_listen',
+      message: expect.stringContaining('already') as string,
+      cause: { code: 'address_in_use' },
+    });
+    expect(await statusOf(path)).toBe(200);
+    const file = join(dir.path, 'file');
+    await writeFile(file, 'precious');
+    await expect(second.listen({ path: file })).rejects.toMatchObject({ cause: { code: 'not_a_socket' } });
+    expect(await readFile(file, 'utf8')).toBe('precious');
+    await second.listen({ path: join(dir.path, 'other') }); // and it may try elsewhere
+    expect(await statusOf(join(dir.path, 'other'))).toBe(200);
+  });
+
+  test('a second time is refused, and the first goes on', async () => {
+    await using dir = await tempDir();
+    const path = join(dir.path, 's');
+    await using server = newServer();
+    const first = server.listen({ path });
+    await expect(server.listen({ path: join(dir.path, 'other') })).rejects.toThrow(ListenError);
+    await first;
+    await expect(server.listen({ path: join(dir.path, 'other') })).rejects.toThrow(ListenError);
+    expect(await statusOf(path)).toBe(200);
+    expect(await readdir(dir.path)).toEqual(['s']);
+  });
+
+  test.each(['a path', 'a port'])(
+    'closed while it begins to listen on %s it does not listen',
+    async (what) => {
+      await using dir = await tempDir();
+      const server = newServer();
+      const listening = server.listen(what === 'a port' ? {} : { path: join(dir.path, 's') });
+      const [outcome] = await Promise.allSettled([listening, server.close()]);
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ClosedError) as ClosedError });
+      expect(await readdir(dir.path)).toEqual([]);
+    },
+  );
+
+  test('removes only its own file when it closes', async () => {
+    await using dir = await tempDir();
+    const path = join(dir.path, 's');
+    const server = newServer();
+    await server.listen({ path });
+    await rm(path);
+    await writeFile(path, 'of somebody else');
+    await server.close();
+    expect(await readFile(path, 'utf8')).toBe('of somebody else');
+  });
+});
+
+function newServer(): HttpServer {
+  return new HttpServer({ routes: [ok], log: recordLog().log });
+}
+
+async function tempDir(): Promise<{ path: string } & AsyncDisposable> {
+  const path = await mkdtemp(join(tmpdir(), 'hawser-http-'));
+  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
+}
+
+function statusOf(socketPath: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const req = httpRequest({ socketPath, path: '/ok', agent: false }, (res) => {
+      res.resume().on('end', () => resolve(res.statusCode));
+    });
+    req.on('error', reject).end();
+  });
+}
+
+/** As a process does that is killed while it listens. */
+async function leaveSocketBehind(path: string): Promise<void> {
+  const script = `require('node:net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  await once(spawn(process.execPath, ['-e', script], { stdio: 'ignore' }), 'exit');
+}

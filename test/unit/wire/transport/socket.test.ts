@@ -27,7 +27,7 @@ import {
   type SocketAddress,
   type SocketListener,
 } from '../../../../src/wire/transport/socket.js';
-import { MAX_SOCKET_PATH_BYTES } from '../../../../src/wire/transport/socket-path.js';
+import { claimSocketPath, MAX_SOCKET_PATH_BYTES } from '../../../../src/wire/transport/socket-path.js';
 import { until } from '../../../helpers/wait.js';
 
 let dir: string;
@@ -242,6 +242,17 @@ describe('the file of a unix socket', () => {
     await expect(serveEcho({ path: path() })).rejects.toMatchObject({ code: 'address_in_use' });
     holder.close();
     await (await serveEcho({ path: path() })).close();
+  });
+
+  test('is not for a server that listens elsewhere, which goes on', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    await expect(claimSocketPath(path(), server)).rejects.toMatchObject({
+      code: 'ERR_SERVER_ALREADY_LISTEN',
+    });
+    expect(server.listening).toBe(true);
+    expect(await readdir(dir)).toEqual([]);
+    server.close();
   });
 
   test('is left alone when it is no socket', async () => {
