@@ -21,6 +21,8 @@ export interface NamedCommand {
   readonly trusted: boolean;
   /** Nothing is set that loads other code into it. */
   readonly untouched: boolean;
+  /** More arguments, which cannot be seen, follow those of `argv`. */
+  readonly open: boolean;
 }
 
 export class CommandRuleError extends LocalError {
@@ -82,7 +84,12 @@ export function matchesWidely(pattern: CompiledPattern, command: NamedCommand): 
     pattern.byPath && isPath
       ? matchGlob(pattern.program, command.program)
       : matchGlob(pattern.programBase, command.base);
-  return program && matchArgs(pattern, command);
+  if (!program) return false;
+  if (!command.open) return matchArgs(pattern.args, command);
+  // What follows unseen may be whatever the rest of the pattern asks for.
+  return Array.from({ length: pattern.args.length + 1 }, (_, end) => pattern.args.slice(0, end)).some(
+    (beginning) => matchArgs(beginning, command),
+  );
 }
 
 /** For a permission: matches only what is surely meant. A name stands for what PATH or the system has, not for any file so named. */
@@ -90,16 +97,18 @@ export function matchesNarrowly(pattern: CompiledPattern, command: NamedCommand)
   const program = pattern.byPath
     ? command.untouched && command.program.startsWith('/') && matchGlob(pattern.program, command.program)
     : command.trusted && matchGlob(pattern.program, command.base);
-  return program && matchArgs(pattern, command);
+  // Arguments that follow unseen are only allowed where any may follow.
+  const mayFollow = !command.open || (pattern.args.length > 0 && pattern.args.at(-1) === undefined);
+  return program && mayFollow && matchArgs(pattern.args, command);
 }
 
-function matchArgs(pattern: CompiledPattern, command: NamedCommand): boolean {
+function matchArgs(pattern: CompiledPattern['args'], command: NamedCommand): boolean {
   const args = command.argv.slice(1);
   return matchStarred(
     args.length,
-    pattern.args.length,
-    (p) => pattern.args[p] === undefined,
-    (i, p) => matchGlob(pattern.args[p] ?? [], args[i] ?? ''),
+    pattern.length,
+    (p) => pattern[p] === undefined,
+    (i, p) => matchGlob(pattern[p] ?? [], args[i] ?? ''),
   );
 }
 

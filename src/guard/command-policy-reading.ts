@@ -9,6 +9,8 @@ export interface Command extends NamedCommand {
   readonly kind: 'plain' | 'wrapper' | 'privilege' | 'shell';
   /** The commands it runs, as far as can be seen. Those in the text of a shell are the ones that could be read. */
   readonly inner: readonly Command[];
+  /** Of a wrapper: it adds nothing to what its command does. */
+  readonly harmless?: boolean;
   /** Why its command cannot be seen, when it has one and it cannot. */
   readonly unseen?: string;
 }
@@ -17,9 +19,13 @@ export interface Surroundings {
   readonly cwd?: string | undefined;
   /** Names set in the environment of the command. */
   readonly assigned?: readonly string[];
+  /** More arguments come once it runs. */
+  readonly open?: boolean;
 }
 
 const MAX_WRAPPERS = 16;
+/** In one command, however they are nested: what is read in two ways at every level doubles with each. */
+export const MAX_COMMANDS_READ = 2000;
 const SHELLS = new Set(
   'sh ash bash dash rbash zsh ksh ksh93 mksh pdksh yash posh fish csh tcsh hush elvish nu pwsh'.split(' '),
 );
@@ -41,10 +47,22 @@ const SYSTEM_FOLDERS = new Set(
 );
 /** Set for a command, these make it run other code than its own. PATH does so too, but not for what is given by path. */
 const CHANGES_CODE = /^(ENV|BASH_ENV|LD_.*|DYLD_.*)$/;
+/** Where `find`, and `xargs` when it is asked to, put what they have found. */
+const PLACE = '{}';
+const GIVEN_LATER = 'it is given only when it runs';
 const RUNS_IN_FIND = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 /** Reads `argv` without touching the machine: symbolic links, aliases and what programs do later are beyond it. */
-export function readCommand(argv: readonly string[], around: Surroundings = {}, depth = 0): Command {
+export function readCommand(argv: readonly string[], around: Surroundings = {}): Command {
+  return read(argv, around, 0, { left: MAX_COMMANDS_READ });
+}
+
+function read(
+  argv: readonly string[],
+  around: Surroundings,
+  depth: number,
+  budget: { left: number },
+): Command {
   const given = argv[0] ?? '';
   const program = given.includes('/') ? normalize(resolveIn(around.cwd, given)) : given;
   const base = basename(program);
@@ -52,32 +70,36 @@ export function readCommand(argv: readonly string[], around: Surroundings = {}, 
   const untouched = !assigned.some((name) => CHANGES_CODE.test(name));
   const trusted =
     (!given.includes('/') || SYSTEM_FOLDERS.has(dirname(program))) && untouched && !assigned.includes('PATH');
-  const command = { argv, program, base, trusted, untouched };
+  const open = around.open === true;
+  const command = { argv, program, base, trusted, untouched, open };
+  if (budget.left <= 0) return { ...command, kind: 'plain', inner: [], unseen: 'too many commands in one' };
+  budget.left -= 1;
   if (depth >= MAX_WRAPPERS)
     return { ...command, kind: 'plain', inner: [], unseen: 'wrapped too many times' };
 
-  const within = (words: readonly string[], more: readonly string[] = []): Command =>
-    readCommand(words, { ...around, assigned: [...assigned, ...more] }, depth + 1);
+  const within: Within = (words, more = [], inOpen = open) =>
+    read(words, { ...around, assigned: [...assigned, ...more], open: inOpen }, depth + 1, budget);
 
   if (SHELLS.has(base)) {
     const simple = readSimpleCommands(shellText(argv.slice(1)));
     return { ...command, kind: 'shell', inner: simple.map(({ words, assigned }) => within(words, assigned)) };
   }
   if (PRIVILEGED.has(base)) return { ...command, kind: 'privilege', inner: [], unseen: `run by ${base}` };
-  if (base === 'find')
-    return { ...command, kind: 'plain', inner: findCommands(argv).map((words) => within(words)) };
+  if (base === 'find') return { ...command, kind: 'plain', ...readFind(argv, open, within) };
   const wrapper = wrapperNamed(base);
   if (wrapper === undefined) return { ...command, kind: 'plain', inner: [] };
-  return { ...command, ...readWrapped(wrapper, argv, within) };
+  return { ...command, ...readWrapped(wrapper, argv, open, within) };
 }
 
-type Within = (words: readonly string[], assigned?: readonly string[]) => Command;
+type Within = (words: readonly string[], assigned?: readonly string[], open?: boolean) => Command;
+type Inside = Pick<Command, 'inner' | 'unseen'>;
 
 function readWrapped(
   wrapper: Wrapper,
   argv: readonly string[],
+  open: boolean,
   within: Within,
-): Pick<Command, 'kind' | 'inner' | 'unseen'> {
+): Inside & Pick<Command, 'kind' | 'harmless'> {
   const around = wrapper.privilege === true ? 'privilege' : 'wrapper';
   const parsed = parseOptions(wrapper, argv.slice(1));
   if ('unknown' in parsed) return { kind: around, inner: [], unseen: `behind the option ${parsed.unknown}` };
@@ -87,7 +109,14 @@ function readWrapped(
     assigned.push(words.shift()?.split('=', 1)[0] ?? '');
   }
   const run = commandOf(wrapper, parsed, words);
-  if (run !== undefined) return { kind: around, inner: [within(run, assigned)] };
+  const harmless = wrapper.harmless && wrapper.harmfulWith?.some((each) => parsed.options.has(each)) !== true;
+  if (run !== undefined && wrapper.addsArguments !== undefined) {
+    const marks = wrapper.addsArguments.filter((each) => parsed.options.has(each));
+    const places = marks.map((each) => parsed.values.get(each) ?? PLACE);
+    return { kind: around, harmless, ...readWithPlaces(run, places, true, within) };
+  }
+  if (run !== undefined) return { kind: around, harmless, inner: [within(run, assigned)] };
+  if (open) return { kind: around, harmless: false, inner: [], unseen: GIVEN_LATER };
   // Without a command `env` and its like do something of their own.
   return { kind: around === 'privilege' ? around : 'plain', inner: [] };
 }
@@ -129,15 +158,41 @@ function shellText(args: readonly string[]): string {
   return '';
 }
 
-/** `find … -exec rm {} ;` runs rm. */
+/**
+ * A command in whose words something else will stand for `places`. It is read twice: as it is written, since a text for
+ * a shell still says most of what it does, and up to the first such word, since what comes after may be anything.
+ */
+function readWithPlaces(
+  words: readonly string[],
+  places: readonly string[],
+  open: boolean,
+  within: Within,
+): Inside {
+  const at = words.findIndex((word) => places.some((place) => word.includes(place)));
+  if (at === 0) return { inner: [], unseen: GIVEN_LATER };
+  const written = within(words, [], open);
+  return { inner: at === -1 ? [written] : [written, within(words.slice(0, at), [], true)] };
+}
+
+/** What comes later to `find` itself may be one more `-exec`. */
+function readFind(argv: readonly string[], open: boolean, within: Within): Inside {
+  const found = findCommands(argv).map((words) => readWithPlaces(words, [PLACE], false, within));
+  const unseen = open ? GIVEN_LATER : found.find((each) => each.unseen !== undefined)?.unseen;
+  return { inner: found.flatMap((each) => each.inner), ...(unseen !== undefined && { unseen }) };
+}
+
+/** `find … -exec rm {} ;` runs rm. What looks like an `-exec` within the words of another is an argument of that one. */
 function findCommands(argv: readonly string[]): string[][] {
-  return argv.flatMap((word, at) => {
-    if (!RUNS_IN_FIND.has(word)) return [];
-    const rest = argv.slice(at + 1);
-    const end = rest.findIndex((later) => later === ';' || later === '+');
-    const words = end === -1 ? rest : rest.slice(0, end);
-    return words.length > 0 ? [words] : [];
-  });
+  const commands: string[][] = [];
+  for (let at = 1; at < argv.length; at++) {
+    if (!RUNS_IN_FIND.has(argv[at] ?? '')) continue;
+    const from = at + 1;
+    for (at = from; at < argv.length; at++) {
+      if (argv[at] === ';' || (argv[at] === '+' && argv[at - 1] === PLACE)) break;
+    }
+    if (at > from) commands.push(argv.slice(from, at));
+  }
+  return commands;
 }
 
 function resolveIn(cwd: string | undefined, program: string): string {

@@ -1,6 +1,10 @@
 // Programs that run the command they are given: how to find that command among their arguments.
 
 export interface Wrapper {
+  /** It does nothing of its own that outlasts the command: writes no file, brings no arguments from elsewhere. */
+  readonly harmless: boolean;
+  /** Options with which it is not. */
+  readonly harmfulWith?: readonly string[];
   /** Short options without a value. */
   readonly flags?: string;
   /** Short options with one. */
@@ -27,9 +31,12 @@ export interface Wrapper {
   readonly joinsUnless?: string;
   /** Options may also follow the operands. */
   readonly permutes?: true;
+  /** More arguments come once it runs: at the end, or where the value of one of these options stands. */
+  readonly addsArguments?: readonly string[];
 }
 
 const switchUser: Wrapper = {
+  harmless: false,
   flags: 'flmpP-',
   valued: 'cgGsTwu',
   long: ['login', 'fast', 'preserve-environment', 'pty', 'no-pty'],
@@ -45,6 +52,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'env',
     {
+      harmless: true,
       flags: 'i0v-',
       valued: 'uCa',
       long: ['ignore-environment', 'null', 'debug', 'list-signal-handling'],
@@ -52,11 +60,12 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       assigns: true,
     },
   ],
-  ['nice', { valued: 'n', longValued: ['adjustment'], numeric: true }],
-  ['nohup', {}],
+  ['nice', { harmless: true, valued: 'n', longValued: ['adjustment'], numeric: true }],
+  ['nohup', { harmless: false }],
   [
     'timeout',
     {
+      harmless: true,
       flags: 'fpv',
       valued: 'ks',
       long: ['foreground', 'preserve-status', 'verbose'],
@@ -64,11 +73,13 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       operands: 1,
     },
   ],
-  ['setsid', { flags: 'cfw', long: ['ctty', 'fork', 'wait'] }],
-  ['stdbuf', { valued: 'ioe', longValued: ['input', 'output', 'error'] }],
+  ['setsid', { harmless: true, flags: 'cfw', long: ['ctty', 'fork', 'wait'] }],
+  ['stdbuf', { harmless: true, valued: 'ioe', longValued: ['input', 'output', 'error'] }],
   [
     'ionice',
     {
+      harmless: true,
+      harmfulWith: ['p', 'P', 'u', 'pid', 'pgid', 'uid'],
       flags: 't',
       valued: 'cnpPu',
       long: ['ignore'],
@@ -78,6 +89,8 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'chrt',
     {
+      harmless: true,
+      harmfulWith: ['p', 'pid'],
       flags: 'abdfimoreRpv',
       valued: 'TPD',
       long: ['all-tasks', 'batch', 'deadline', 'fifo', 'idle', 'other', 'rr', 'reset-on-fork', 'verbose'],
@@ -85,10 +98,21 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       operands: 1,
     },
   ],
-  ['taskset', { flags: 'apc', long: ['all-tasks', 'cpu-list', 'pid'], operands: 1 }],
+  [
+    'taskset',
+    {
+      harmless: true,
+      harmfulWith: ['p', 'pid'],
+      flags: 'apc',
+      long: ['all-tasks', 'cpu-list', 'pid'],
+      operands: 1,
+    },
+  ],
   [
     'time',
     {
+      harmless: true,
+      harmfulWith: ['o', 'output'],
       flags: 'apqv',
       valued: 'fo',
       long: ['append', 'portability', 'quiet', 'verbose'],
@@ -98,6 +122,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'xargs',
     {
+      harmless: false,
       flags: '0oprtx',
       valued: 'aEdILnPs',
       attached: 'eil',
@@ -113,16 +138,18 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
         'max-lines',
       ],
       longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
+      addsArguments: ['I', 'i', 'replace'],
     },
   ],
-  ['command', { flags: 'pvV' }],
-  ['builtin', {}],
-  ['exec', { flags: 'cl', valued: 'a' }],
-  ['busybox', {}],
-  ['toybox', {}],
+  ['command', { harmless: true, flags: 'pvV' }],
+  ['builtin', { harmless: true }],
+  ['exec', { harmless: true, flags: 'cl', valued: 'a' }],
+  ['busybox', { harmless: true }],
+  ['toybox', { harmless: true }],
   [
     'flock',
     {
+      harmless: false,
       flags: 'sxenuoFv',
       valued: 'wEc',
       long: ['shared', 'exclusive', 'unlock', 'nonblock', 'nb', 'close', 'no-fork', 'verbose'],
@@ -135,7 +162,8 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'watch',
     {
-      flags: 'bceghprtvwxCfs',
+      harmless: false,
+      flags: 'bceghprtvwxCf',
       valued: 'nq',
       attached: 'd',
       long: ['beep', 'color', 'errexit', 'chgexit', 'precise', 'no-title', 'no-wrap', 'exec', 'differences'],
@@ -146,6 +174,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'script',
     {
+      harmless: false,
       flags: 'aefqr',
       valued: 'cEIBOTtmo',
       long: ['append', 'flush', 'force', 'quiet', 'return'],
@@ -168,6 +197,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'sudo',
     {
+      harmless: false,
       flags: 'ABbEeHiKklNnPSsVv',
       valued: 'CDghpRrTtUu',
       long: [
@@ -207,16 +237,23 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       shellOn: ['s', 'i', 'shell', 'login'],
     },
   ],
-  ['doas', { flags: 'Lns', valued: 'aCu', privilege: true, shellOn: ['s'] }],
+  ['doas', { harmless: false, flags: 'Lns', valued: 'aCu', privilege: true, shellOn: ['s'] }],
   [
     'pkexec',
-    { long: ['disable-internal-agent', 'keep-cwd'], longValued: ['user'], privilege: true, shellAlone: true },
+    {
+      harmless: false,
+      long: ['disable-internal-agent', 'keep-cwd'],
+      longValued: ['user'],
+      privilege: true,
+      shellAlone: true,
+    },
   ],
   ['su', switchUser],
   ['runuser', switchUser],
   [
     'chroot',
     {
+      harmless: false,
       long: ['skip-chdir'],
       longValued: ['groups', 'userspec'],
       operands: 1,
@@ -227,6 +264,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
   [
     'ld.so',
     {
+      harmless: false,
       long: ['list', 'verify', 'inhibit-cache'],
       longValued: ['library-path', 'inhibit-rpath', 'audit', 'preload', 'argv0', 'glibc-hwcaps-prepend'],
     },
@@ -262,6 +300,7 @@ export function parseOptions(wrapper: Wrapper, args: readonly string[]): ParsedO
       if (name === undefined) return { unknown: `--${given}` };
       options.add(name);
       if (wrapper.longValued?.includes(name) === true) values.set(name, attached ?? args[(i += 1)] ?? '');
+      else if (attached !== undefined) values.set(name, attached);
     } else if (wrapper.numeric === true && /^-\d+$/.test(arg)) {
       options.add('n');
     } else if (arg.startsWith('-') && (arg.length > 1 || has(wrapper.flags, '-'))) {
@@ -272,6 +311,7 @@ export function parseOptions(wrapper: Wrapper, args: readonly string[]): ParsedO
         if (has(wrapper.valued, letter))
           values.set(letter, at + 1 < arg.length ? arg.slice(at + 1) : (args[(i += 1)] ?? ''));
         else if (!has(wrapper.attached, letter)) return { unknown: `-${letter}` };
+        else if (at + 1 < arg.length) values.set(letter, arg.slice(at + 1));
         break;
       }
     } else if (wrapper.permutes === true && rest.length < (wrapper.operands ?? 0)) {

@@ -175,7 +175,9 @@ function classOf(command: Command): CommandClass {
   if (all.some((each) => each.kind === 'privilege')) return 'privileged';
   if (all.some((each) => each.kind === 'shell')) return 'shell';
   const reads = (each: Command): boolean =>
-    each.trusted && each.unseen === undefined && (each.kind === 'wrapper' || READ_ONLY.has(each.base));
+    each.trusted &&
+    each.unseen === undefined &&
+    (each.kind === 'wrapper' ? each.harmless === true : READ_ONLY.has(each.base));
   return all.every(reads) ? 'read-only' : 'write';
 }
 

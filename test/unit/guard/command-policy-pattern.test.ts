@@ -19,6 +19,7 @@ function matches(pattern: CommandPattern, argv: string[]): boolean {
     base: basename(argv[0] ?? ''),
     trusted: true,
     untouched: true,
+    open: false,
   };
   const compiled = compilePattern(pattern, 'deny[0]');
   const widely = matchesWidely(compiled, command);

@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Command, readCommand } from '../../../src/guard/command-policy-reading.js';
+import { type Command, MAX_COMMANDS_READ, readCommand } from '../../../src/guard/command-policy-reading.js';
 import { MAX_TEXT_CHARS, readSimpleCommands } from '../../../src/guard/command-policy-shell-text.js';
 
 let dir: string;
@@ -78,6 +78,9 @@ describe('wrappers run what is seen in them', () => {
     'bash --norc -c probe x',
     'bash +x -c probe',
     'find . -maxdepth 0 -exec probe a ;',
+    'find . -maxdepth 0 -exec probe a -exec probe + b ;',
+    'find . -maxdepth 0 -exec probe a ; -exec probe b ;',
+    'find . -maxdepth 0 -exec true {} + -exec probe a + ;',
   ])('%s', (line) => {
     const argv = line.split(' ');
     const ran = runReally(argv);
@@ -206,6 +209,20 @@ describe('a real shell runs what is read in its text', () => {
       expect(seen(['bash', '-c', text])).toContain('[probe][a]');
     }
   });
+});
+
+test('commands within commands are read up to a cap, and beyond it count as not seen', () => {
+  const nested = Array.from({ length: 15 }, (_, i) => ['xargs', `-I<${i}>`]).flat();
+  const places = Array.from({ length: 15 }, (_, i) => `<${14 - i}>`);
+  const commands = every(readCommand([...nested, 'ls', ...places]));
+  const unread = commands.filter(({ unseen }) => unseen === 'too many commands in one');
+  expect(unread.length).toBeGreaterThan(0);
+  expect(commands.length - unread.length).toBe(MAX_COMMANDS_READ);
+});
+
+test('find within find is one command at each level', () => {
+  const argv = Array.from({ length: 24 }, () => ['find', '-exec']).flat();
+  expect(every(readCommand(argv)).length).toBeLessThanOrEqual(20);
 });
 
 test('a text longer than the cap is read up to it', () => {

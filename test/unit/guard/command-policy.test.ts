@@ -224,12 +224,18 @@ describe('other rights', () => {
 });
 
 describe('classes', () => {
-  test.each(['ls -la', 'cat x', 'grep -r x .', '/bin/cat x', 'nice cat x', 'env A=1 timeout 5 wc x', 'env'])(
-    '%s only reads',
-    (line) => {
-      expect(classOf(line)).toBe('read-only');
-    },
-  );
+  test.each([
+    'ls -la',
+    'cat x',
+    'grep -r x .',
+    '/bin/cat x',
+    'nice cat x',
+    'env A=1 timeout 5 wc x',
+    'env',
+    'time -p cat x',
+  ])('%s only reads', (line) => {
+    expect(classOf(line)).toBe('read-only');
+  });
 
   test.each([
     'rm x',
@@ -241,6 +247,15 @@ describe('classes', () => {
     'find . -delete',
     'env -S ls',
     '/tmp/env ls',
+    'time -o x ls',
+    'time -ox ls',
+    'time --output=x cat y',
+    'time --out x cat y',
+    'flock new-file cat y',
+    'nohup cat y', // into nohup.out, on a terminal
+    'xargs cat',
+    'xargs env',
+    'xargs nice -n 5',
   ])('%s counts as writing', (line) => {
     expect(classOf(line)).toBe('write');
   });
@@ -267,6 +282,44 @@ describe('what cannot be seen', () => {
   test('a command wrapped more often than anybody would is refused', () => {
     const argv = [...Array.from({ length: 40 }, () => 'nice'), 'rm', 'x'];
     expect(decide({ deny: ['git'] }, argv)).toMatchObject({ allowed: false, rule: 'wrapper' });
+  });
+
+  test.each([
+    'xargs env',
+    'xargs env A=1',
+    'xargs env -u',
+    'xargs nice -n 5',
+    'xargs timeout 5',
+    'xargs flock lock',
+    'xargs xargs',
+    'nice xargs -n 1 env',
+    'xargs -I {} {} x',
+    'xargs -I% % x',
+    'xargs -i {}',
+    'xargs --replace=% env A=1 %',
+    'xargs find .', // what comes may be -exec
+    'xargs find . -name x',
+    'find rm -exec {} x ;',
+    'find . -exec env {} ;',
+  ])('%s runs whatever comes later, which no rule covers', (line) => {
+    const allow = ['env', 'nice', 'timeout', 'flock', 'xargs', 'find', 'rm'];
+    expect(decide({ allow }, line)).toMatchObject({ allowed: false, rule: 'wrapper' });
+    expect(allows({ allow, deny: ['rm'] }, line)).toBe(false);
+    expect(allows({ deny: ['rm'] }, line)).toBe(false);
+    expect(decide({}, line)).toEqual({ allowed: true, class: 'write' });
+  });
+
+  test('what xargs adds later counts against a rule about arguments', () => {
+    expect(allows({ deny: ['git push'] }, 'xargs git')).toBe(false);
+    expect(allows({ deny: ['git push'] }, 'xargs nice git')).toBe(false);
+    expect(allows({ deny: ['git ** --force'] }, 'xargs git log')).toBe(false);
+    expect(allows({ deny: ['git push'] }, 'xargs git log')).toBe(true);
+    expect(allows({ deny: ['git push'] }, 'xargs -I {} git {} x')).toBe(false);
+    expect(allows({ deny: ['rm'] }, ['xargs', '-I', '{}', 'sh', '-c', 'rm {}'])).toBe(false);
+    expect(allows({ allow: ['npm test $'] }, 'xargs npm test')).toBe(false);
+    expect(allows({ allow: ['npm test'] }, 'xargs npm test')).toBe(true);
+    expect(allows({ allow: ['npm test'] }, 'xargs -I {} npm {} x')).toBe(false);
+    expect(allows({ allow: ['npm test'] }, 'xargs -I {} npm test {}')).toBe(true);
   });
 
   test('an allow rule that names the odd wrapper accepts it', () => {
