@@ -17,9 +17,9 @@ export interface NamedCommand {
   /** `argv[0]` with `.` and `..` taken out; symbolic links are not looked at. */
   readonly program: string;
   readonly base: string;
-  /** Found by name through PATH or in a folder of the system, with nothing set that changes what is run. */
+  /** Found by name through PATH or in a folder of the system, and `untouched`. */
   readonly trusted: boolean;
-  /** Nothing is set that loads other code into it. */
+  /** Nothing is set for it but what is known to change no code. */
   readonly untouched: boolean;
   /** More arguments, which cannot be seen, follow those of `argv`. */
   readonly open: boolean;

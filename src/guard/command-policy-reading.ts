@@ -45,8 +45,14 @@ const SYSTEM_FOLDERS = new Set(
     `${root}/sbin`,
   ]),
 );
-/** Set for a command, these make it run other code than its own. PATH does so too, but not for what is given by path. */
-const CHANGES_CODE = /^(ENV|BASH_ENV|LD_.*|DYLD_.*)$/;
+/**
+ * All that may be set for a command that a rule allows. Nearly every program has variables that make it run other code
+ * (NODE_OPTIONS, PYTHONPATH, GIT_CONFIG_COUNT, PAGER, PATH for whatever it starts), no list of them is ever whole, and
+ * HOME or XDG_CONFIG_HOME lead to files that say the same; so the list is of those that only change how things look.
+ * LANGUAGE is not here: gettext takes a path in it, and with it the formats a program prints with.
+ */
+const SAFE_VARIABLE =
+  /^(LANG|LC_[A-Z]+|TERM|COLORTERM|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|CLICOLOR_FORCE|COLUMNS|LINES|CI)$/;
 /** Where `find`, and `xargs` when it is asked to, put what they have found. */
 const PLACE = '{}';
 const GIVEN_LATER = 'it is given only when it runs';
@@ -67,9 +73,8 @@ function read(
   const program = given.includes('/') ? normalize(resolveIn(around.cwd, given)) : given;
   const base = basename(program);
   const assigned = around.assigned ?? [];
-  const untouched = !assigned.some((name) => CHANGES_CODE.test(name));
-  const trusted =
-    (!given.includes('/') || SYSTEM_FOLDERS.has(dirname(program))) && untouched && !assigned.includes('PATH');
+  const untouched = assigned.every((name) => SAFE_VARIABLE.test(name));
+  const trusted = untouched && (!given.includes('/') || SYSTEM_FOLDERS.has(dirname(program)));
   const open = around.open === true;
   const command = { argv, program, base, trusted, untouched, open };
   if (budget.left <= 0) return { ...command, kind: 'plain', inner: [], unseen: 'too many commands in one' };
@@ -77,48 +82,56 @@ function read(
   if (depth >= MAX_WRAPPERS)
     return { ...command, kind: 'plain', inner: [], unseen: 'wrapped too many times' };
 
-  const within: Within = (words, more = [], inOpen = open) =>
-    read(words, { ...around, assigned: [...assigned, ...more], open: inOpen }, depth + 1, budget);
+  const within: Within = (words, more = {}) =>
+    read(words, { ...around, ...more, assigned: [...assigned, ...(more.assigned ?? [])] }, depth + 1, budget);
 
   if (SHELLS.has(base)) {
     const simple = readSimpleCommands(shellText(argv.slice(1)));
-    return { ...command, kind: 'shell', inner: simple.map(({ words, assigned }) => within(words, assigned)) };
+    // It may have gone to any folder before it runs them.
+    const inner = simple.map(({ words, assigned }) => within(words, { assigned, cwd: undefined }));
+    return { ...command, kind: 'shell', inner };
   }
   if (PRIVILEGED.has(base)) return { ...command, kind: 'privilege', inner: [], unseen: `run by ${base}` };
   if (base === 'find') return { ...command, kind: 'plain', ...readFind(argv, open, within) };
   const wrapper = wrapperNamed(base);
   if (wrapper === undefined) return { ...command, kind: 'plain', inner: [] };
-  return { ...command, ...readWrapped(wrapper, argv, open, within) };
+  return { ...command, ...readWrapped(wrapper, argv, around, within) };
 }
 
-type Within = (words: readonly string[], assigned?: readonly string[], open?: boolean) => Command;
+type Within = (words: readonly string[], more?: Surroundings) => Command;
 type Inside = Pick<Command, 'inner' | 'unseen'>;
 
 function readWrapped(
   wrapper: Wrapper,
   argv: readonly string[],
-  open: boolean,
+  around: Surroundings,
   within: Within,
 ): Inside & Pick<Command, 'kind' | 'harmless'> {
-  const around = wrapper.privilege === true ? 'privilege' : 'wrapper';
+  const kind = wrapper.privilege === true ? 'privilege' : 'wrapper';
   const parsed = parseOptions(wrapper, argv.slice(1));
-  if ('unknown' in parsed) return { kind: around, inner: [], unseen: `behind the option ${parsed.unknown}` };
-  const assigned: string[] = [];
+  if ('unknown' in parsed) return { kind, inner: [], unseen: `behind the option ${parsed.unknown}` };
+  const given = (options: readonly string[] = []): string[] =>
+    options.filter((each) => parsed.options.has(each));
+  // An option that changes the code counts as a variable that does.
+  const assigned = wrapper.changesCode === true ? ['chroot'] : given(wrapper.changesCode);
   const words = parsed.rest.slice(wrapper.operands ?? 0);
   while (wrapper.assigns === true && words[0]?.includes('=') === true) {
     assigned.push(words.shift()?.split('=', 1)[0] ?? '');
   }
   const run = commandOf(wrapper, parsed, words);
-  const harmless = wrapper.harmless && wrapper.harmfulWith?.some((each) => parsed.options.has(each)) !== true;
+  const harmless = wrapper.harmless && given(wrapper.harmfulWith).length === 0;
+  const cwd = given(wrapper.movesTo).reduce(
+    (from, option) => moveTo(from, parsed.values.get(option) ?? ''),
+    around.cwd,
+  );
   if (run !== undefined && wrapper.addsArguments !== undefined) {
-    const marks = wrapper.addsArguments.filter((each) => parsed.options.has(each));
-    const places = marks.map((each) => parsed.values.get(each) ?? PLACE);
-    return { kind: around, harmless, ...readWithPlaces(run, places, true, within) };
+    const places = given(wrapper.addsArguments).map((each) => parsed.values.get(each) ?? PLACE);
+    return { kind, harmless, ...readWithPlaces(run, places, { assigned, open: true }, within) };
   }
-  if (run !== undefined) return { kind: around, harmless, inner: [within(run, assigned)] };
-  if (open) return { kind: around, harmless: false, inner: [], unseen: GIVEN_LATER };
+  if (run !== undefined) return { kind, harmless, inner: [within(run, { assigned, cwd })] };
+  if (around.open === true) return { kind, harmless: false, inner: [], unseen: GIVEN_LATER };
   // Without a command `env` and its like do something of their own.
-  return { kind: around === 'privilege' ? around : 'plain', inner: [] };
+  return { kind: kind === 'privilege' ? kind : 'plain', inner: [] };
 }
 
 function commandOf(
@@ -165,18 +178,20 @@ function shellText(args: readonly string[]): string {
 function readWithPlaces(
   words: readonly string[],
   places: readonly string[],
-  open: boolean,
+  around: Surroundings,
   within: Within,
 ): Inside {
   const at = words.findIndex((word) => places.some((place) => word.includes(place)));
   if (at === 0) return { inner: [], unseen: GIVEN_LATER };
-  const written = within(words, [], open);
-  return { inner: at === -1 ? [written] : [written, within(words.slice(0, at), [], true)] };
+  const written = within(words, around);
+  return { inner: at === -1 ? [written] : [written, within(words.slice(0, at), { ...around, open: true })] };
 }
 
 /** What comes later to `find` itself may be one more `-exec`. */
 function readFind(argv: readonly string[], open: boolean, within: Within): Inside {
-  const found = findCommands(argv).map((words) => readWithPlaces(words, [PLACE], false, within));
+  const moves = argv.some((word) => word === '-execdir' || word === '-okdir');
+  const around = { open: false, ...(moves && { cwd: undefined }) };
+  const found = findCommands(argv).map((words) => readWithPlaces(words, [PLACE], around, within));
   const unseen = open ? GIVEN_LATER : found.find((each) => each.unseen !== undefined)?.unseen;
   return { inner: found.flatMap((each) => each.inner), ...(unseen !== undefined && { unseen }) };
 }
@@ -193,6 +208,12 @@ function findCommands(argv: readonly string[]): string[][] {
     if (at > from) commands.push(argv.slice(from, at));
   }
   return commands;
+}
+
+/** A folder from one that may not be known. */
+function moveTo(from: string | undefined, folder: string): string | undefined {
+  if (from === undefined) return folder.startsWith('/') ? normalize(folder) : undefined;
+  return resolve(from, folder);
 }
 
 function resolveIn(cwd: string | undefined, program: string): string {

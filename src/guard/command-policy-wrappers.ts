@@ -31,6 +31,10 @@ export interface Wrapper {
   readonly joinsUnless?: string;
   /** Options may also follow the operands. */
   readonly permutes?: true;
+  /** Options that make the command run other code than its own, as variables can; `true` when it always does. */
+  readonly changesCode?: readonly string[] | true;
+  /** Options with the folder the command runs in. */
+  readonly movesTo?: readonly string[];
   /** More arguments come once it runs: at the end, or where the value of one of these options stands. */
   readonly addsArguments?: readonly string[];
 }
@@ -57,6 +61,8 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       valued: 'uCa',
       long: ['ignore-environment', 'null', 'debug', 'list-signal-handling'],
       longValued: ['unset', 'chdir', 'argv0'],
+      changesCode: ['a', 'argv0'],
+      movesTo: ['C', 'chdir'],
       assigns: true,
     },
   ],
@@ -138,12 +144,13 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
         'max-lines',
       ],
       longValued: ['arg-file', 'delimiter', 'max-args', 'max-procs', 'max-chars', 'process-slot-var'],
+      changesCode: ['process-slot-var'],
       addsArguments: ['I', 'i', 'replace'],
     },
   ],
   ['command', { harmless: true, flags: 'pvV' }],
   ['builtin', { harmless: true }],
-  ['exec', { harmless: true, flags: 'cl', valued: 'a' }],
+  ['exec', { harmless: true, flags: 'cl', valued: 'a', changesCode: ['a'] }],
   ['busybox', { harmless: true }],
   ['toybox', { harmless: true }],
   [
@@ -235,6 +242,8 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       assigns: true,
       privilege: true,
       shellOn: ['s', 'i', 'shell', 'login'],
+      changesCode: ['R', 'chroot'],
+      movesTo: ['D', 'chdir'],
     },
   ],
   ['doas', { harmless: false, flags: 'Lns', valued: 'aCu', privilege: true, shellOn: ['s'] }],
@@ -257,6 +266,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       long: ['skip-chdir'],
       longValued: ['groups', 'userspec'],
       operands: 1,
+      changesCode: true,
       privilege: true,
       shellAlone: true,
     },
@@ -267,6 +277,7 @@ const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map<string, Wrapper>([
       harmless: false,
       long: ['list', 'verify', 'inhibit-cache'],
       longValued: ['library-path', 'inhibit-rpath', 'audit', 'preload', 'argv0', 'glibc-hwcaps-prepend'],
+      changesCode: ['library-path', 'inhibit-rpath', 'audit', 'preload', 'argv0', 'glibc-hwcaps-prepend'],
     },
   ],
 ]);

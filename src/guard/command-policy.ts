@@ -204,7 +204,7 @@ function first(
 function describeStranger(command: Command): string {
   if (command.kind === 'shell')
     return `${command.base} is not on the list of allowed commands, which cannot see into a shell`;
-  const why = command.trusted ? '' : ' (by this path, or with this PATH or LD_ setting)';
+  const why = command.trusted ? '' : ' (by this path, or with what is set for it)';
   return `${command.base} is not on the list of allowed commands${why}`;
 }
 
