@@ -12,7 +12,7 @@ const SLOW = [
   'host/process/*',
   'host/pty/*',
   'host/store/{database,file-lock,json-store}',
-  'host/supervisor/supervisor',
+  'host/supervisor/{supervisor,unkillable}',
   'wire/http/{body,event-stream,limits}',
   'wire/jsonrpc/{peer-life,peer-properties}',
   'wire/sse/decode',

@@ -101,16 +101,26 @@ export class HostProcess extends Resource {
     this.stderr?.unref();
   }
 
+  /** Closes our ends of its pipes and waits for it no longer: for one that cannot be killed. */
+  letGo(): void {
+    this.unref();
+    this.#closePipes();
+  }
+
   /** A detached process goes on; only our ends of its pipes are closed. */
   protected async release(): Promise<void> {
     try {
       if (this.detached) this.unref();
       else await stopTree(this.mark);
     } finally {
-      this.stdin?.destroy();
-      this.stdout?.destroy();
-      this.stderr?.destroy();
+      this.#closePipes();
     }
+  }
+
+  #closePipes(): void {
+    this.stdin?.destroy();
+    this.stdout?.destroy();
+    this.stderr?.destroy();
   }
 
   #leaderEnded(): void {

@@ -13,7 +13,7 @@ export type WorkerEvent =
   /** Its process has ended, and all that the process left behind. */
   | (OfWorker & { readonly type: 'exited'; readonly pid: number; readonly exit: LeaderExit })
   | (OfWorker & { readonly type: 'restarting'; readonly delayMs: number; readonly restarts: number })
-  /** It has used up its restarts and is given up. */
+  /** It has used up its restarts, or its process cannot be killed, and is given up. */
   | (OfWorker & { readonly type: 'failed'; readonly restarts: number; readonly windowMs: number })
   /** Someone of its tree could not be killed. */
   | (OfWorker & { readonly type: 'stop_failed'; readonly error: Error })

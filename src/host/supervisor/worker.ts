@@ -1,5 +1,6 @@
 // One place in a pool: a process that is started again when it ends, until it is told to stop.
 
+import { newAbort } from '../../base/abort.js';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import type { HostProcess } from '../process/host-process.js';
@@ -47,7 +48,9 @@ export class Worker {
   readonly #scope: string;
   readonly #clock: Clock;
   readonly #budget: RestartBudget;
-  readonly #stopping = new AbortController();
+  readonly #stopping = newAbort();
+  /** Its process cannot be killed. */
+  readonly #stuck = new AbortController();
   readonly #finished: Promise<void>;
   readonly #leases = new Set<Lease>();
   #state: WorkerState = 'starting';
@@ -105,7 +108,10 @@ export class Worker {
     return unfinished;
   }
 
-  /** End of input, then TERM, then KILL, and no restart. Resolves when the whole tree is gone. */
+  /**
+   * End of input, then TERM, then KILL, and no restart. Resolves when the whole tree is gone, or when its process has
+   * been found impossible to kill: then the state is `failed`.
+   */
   async stop(options: { readonly inputGraceMs?: number } = {}): Promise<void> {
     if (this.#state !== 'failed' && this.#state !== 'stopped') this.#state = 'stopping';
     this.#stopping.abort();
@@ -119,7 +125,8 @@ export class Worker {
 
   async #run(): Promise<void> {
     for (;;) {
-      await this.#runOnce();
+      const ended = await this.#runOnce();
+      if (!ended) return this.#fail(this.#clock.now());
       if (this.#stopping.signal.aborted) break;
       const now = this.#clock.now();
       const delayMs = this.#budget.take(now);
@@ -141,16 +148,21 @@ export class Worker {
     this.#resolveSettled();
   }
 
-  /** From the start of one process to the end of its tree. */
-  async #runOnce(): Promise<void> {
+  /** From the start of one process to the end of its tree. False when there is no ending it. */
+  async #runOnce(): Promise<boolean> {
     this.#state = 'starting';
     const held = await this.#launch();
-    if (held === undefined) return;
+    if (held === undefined) return true;
     this.#process = held;
     this.#emit({ type: 'started', worker: this.id, pid: held.pid });
     const attached = this.#attach(held);
     if (this.#stopping.signal.aborted) await this.#stopTree(held); // told to while it was starting
-    const exit = await held.leaderExit;
+    const exit = await withSignal(held.leaderExit, this.#stuck.signal).catch(() => undefined);
+    if (exit === undefined) {
+      held.letGo(); // another one beside it might do the same work twice, so there is none
+      this.#process = undefined;
+      return false;
+    }
     this.#leaveReady();
     using limit = deadline(LAST_OUTPUT_MS);
     await withSignal(held.exited, limit.signal).catch(() => {});
@@ -158,6 +170,7 @@ export class Worker {
     await attached;
     this.#process = undefined;
     this.#emit({ type: 'exited', worker: this.id, pid: held.pid, exit });
+    return true;
   }
 
   async #launch(): Promise<HostProcess | undefined> {
@@ -185,7 +198,7 @@ export class Worker {
       this.#emit({ type: 'ready', worker: this.id, pid: held.pid });
       this.#resolveSettled();
     } catch (error) {
-      if (!held.running) return; // its end is the news
+      if (!held.running || this.#stuck.signal.aborted) return; // its end, or that there is none, is the news
       this.#emit({ type: 'start_failed', worker: this.id, error: toError(error) });
       await this.#stopTree(held);
     }
@@ -204,7 +217,12 @@ export class Worker {
 
   async #stopTree(held: HostProcess): Promise<void> {
     const graceMs = this.#options.graceMs ?? GRACE_MS;
-    await held.stop({ graceMs }).catch((error: unknown) => this.#complain(error));
+    try {
+      await held.stop({ graceMs });
+    } catch (error) {
+      this.#complain(error);
+      if (held.running) this.#stuck.abort();
+    }
   }
 
   #release(lease: Lease): void {
