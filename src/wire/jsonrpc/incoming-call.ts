@@ -1,5 +1,6 @@
 // One request or notification from the other side while it is being served, and the batch it may belong to.
 
+import { newAbort } from '../../base/abort.js';
 import { sizeOf, type Line } from '../ndjson/line-writer.js';
 import { encodeBatch } from './encode.js';
 import type { IncomingNotification, IncomingRequest, JsonRpcId, JsonRpcParams, RawId } from './message.js';
@@ -37,7 +38,7 @@ export class ServedCall implements IncomingCall {
   /** Made on demand: most handlers are done before anyone could ask for it. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
-      this.#controller = new AbortController();
+      this.#controller = newAbort();
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
     }
     return this.#controller.signal;

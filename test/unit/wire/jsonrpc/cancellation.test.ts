@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { IncomingCall } from '../../../../src/wire/jsonrpc/incoming-call.js';
 import { until } from '../../../helpers/wait.js';
-import { deferred, linkedPeers, wirePeer } from './wire-side.js';
+import { deferred, failureOf, linkedPeers, wirePeer } from './wire-side.js';
 
 const echo = (call: IncomingCall): unknown => call.params;
 const request = (id: unknown): object => ({ jsonrpc: '2.0', id, method: 'm' });
@@ -43,6 +43,28 @@ test('a request past its time rejects, and the other side is told', async () => 
     name: 'TimeoutError',
   });
   await aborted.promise;
+});
+
+test('the signal of a call may have as many listeners as its handler has work in flight', async () => {
+  const served = deferred();
+  let told = 0;
+  await using peers = linkedPeers(
+    {},
+    {
+      onRequest: (call) => {
+        // Node warns of the eleventh listener, which would fail the test.
+        for (let i = 0; i < 50; i++) call.signal.addEventListener('abort', () => (told += 1));
+        served.resolve();
+        return new Promise(() => {});
+      },
+    },
+  );
+  const controller = new AbortController();
+  const answer = failureOf(peers.left.request('m', {}, { signal: controller.signal }));
+  await served.promise;
+  controller.abort(new Error('enough'));
+  expect(await answer).toMatchObject({ message: 'enough' });
+  await until(() => told === 50, 'all of them to be told');
 });
 
 test('an answered request leaves no listener and no timer behind', async () => {
