@@ -56,14 +56,15 @@ export class FifoPool {
     if (this.#names.length < this.#batch * LOW_WATER && this.usable) void this.#fill();
     if (path === undefined) return undefined;
     let readFd: number | undefined;
+    let writeFd: number | undefined;
     try {
       // The reading end first and without waiting: then the writing end finds a reader and does not wait either.
       readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      const writeFd = openSync(path, constants.O_WRONLY);
+      writeFd = openSync(path, constants.O_WRONLY);
       unlinkSync(path); // from here on nobody can open it by name, and it goes with its last user
       return { path, readFd, writeFd };
     } catch (error) {
-      if (readFd !== undefined) closeSync(readFd);
+      for (const fd of [readFd, writeFd]) if (fd !== undefined) closeSync(fd);
       if (isShortage(error)) this.#names.push(path);
       else this.#broken = true;
       return undefined;

@@ -6,6 +6,8 @@ import { type Fifo, FifoPool } from './fifo-pool.js';
 import { Guardian } from './guardian.js';
 import { makePrivateDir, sweepPrivateDirs } from './private-dir.js';
 
+const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
+
 interface Station {
   readonly dir: string;
   readonly pool: FifoPool;
@@ -48,23 +50,29 @@ export async function openFifos(count: number): Promise<Fifo[]> {
 export function openInputFile(bytes: Uint8Array): number | undefined {
   const dir = useStation()?.dir;
   if (dir === undefined) return undefined;
-  let fd: number | undefined;
+  const path = join(dir, `i${(inputs += 1)}`);
+  let writing: number | undefined;
+  let reading: number | undefined;
   try {
-    const path = join(dir, `i${(inputs += 1)}`);
-    const mode = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
-    const writing = (fd = openSync(path, mode, 0o600));
-    const reading = openSync(path, constants.O_RDONLY); // a position of its own, at the beginning
-    fd = reading;
-    try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(writing, bytes, at);
-    } finally {
-      closeSync(writing);
-      unlinkSync(path);
-    }
+    writing = openSync(path, NEW_FILE, 0o600);
+    reading = openSync(path, constants.O_RDONLY); // a position of its own, at the beginning
+    unlinkSync(path); // before the bytes come: they never lie about under a name
+    for (let at = 0; at < bytes.length; ) at += writeSync(writing, bytes, at);
     return reading;
   } catch {
-    if (fd !== undefined) closeSync(fd);
+    if (reading !== undefined) closeSync(reading);
+    if (writing !== undefined) removeQuietly(path);
     return undefined;
+  } finally {
+    if (writing !== undefined) closeSync(writing);
+  }
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // Gone already, or it goes with the directory; it is empty.
   }
 }
 
