@@ -39,9 +39,13 @@ const SECRET_WHOLE = new Set([
   'pgpassword',
   'xauth',
 ]);
-/** A name that goes on like this speaks about a secret and does not hold it. */
-const ABOUT =
-  /(file|path|stdin|name|type|env|prompt|ttl|age|length|limit|count|expiry|expires|expiresat|expiresin|enabled|required|url|endpoint|policy)$/;
+/** A name whose last word is one of these speaks about a secret and does not hold it. */
+const ABOUT = new Set(
+  `file path stdin name type env prompt ttl age length limit count expiry expires enabled required url endpoint
+  policy`.split(/\s+/),
+);
+/** Said in two words, of which the last alone says nothing. */
+const ABOUT_IN_TWO = new Set(['expires at', 'expires in']);
 /** How many of them, not what they are. */
 const AMOUNT = /(tokens|tokencount|tokensused)$/;
 
@@ -82,15 +86,16 @@ export function kindOfName(name: string, value: unknown): NameKind {
 /** True of `API_KEY`, `x-api-key`, `dbPassword`, `--auth-token`; false of `token_file`, and of `max_tokens` with a number. */
 export function isSecretName(name: string, value: unknown = ''): boolean {
   if (name.length > MAX_NAME_CHARS) return true;
-  const { plain, secret } = lookUp(name);
+  const { plain, secret, about } = lookUp(name);
   if (!secret || SECRET_WHOLE.has(plain)) return secret;
   if (typeof value === 'number' && AMOUNT.test(plain)) return false;
-  return !(ABOUT.test(plain) && (typeof value !== 'object' || value === null));
+  return !(about && (typeof value !== 'object' || value === null));
 }
 
 interface Name {
   readonly plain: string;
   readonly secret: boolean;
+  readonly about: boolean;
 }
 
 const known = new Map<string, Name>();
@@ -100,9 +105,24 @@ function lookUp(name: string): Name {
   let found = known.get(name);
   if (found === undefined) {
     const plain = name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
-    found = { plain, secret: SECRET_WHOLE.has(plain) || SECRET_PARTS.some((part) => plain.includes(part)) };
+    const secret = SECRET_WHOLE.has(plain) || SECRET_PARTS.some((part) => plain.includes(part));
+    found = { plain, secret, about: secret && isAbout(name) };
     if (known.size >= MAX_KNOWN_NAMES) known.clear();
     known.set(name, found);
   }
   return found;
+}
+
+/** Only whole words count: `secret_message` ends in `age`, and is a secret. Where no word can be told, it is one too. */
+function isAbout(name: string): boolean {
+  const words = splitWords(name);
+  return ABOUT.has(words.at(-1) ?? '') || ABOUT_IN_TWO.has(words.slice(-2).join(' '));
+}
+
+/** `db_password-file`, `dbPasswordFile`, `DBPasswordFile`: separators, digits and a change of case part words. */
+function splitWords(name: string): string[] {
+  const parted = name
+    .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2');
+  return parted.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? [];
 }
