@@ -1,6 +1,6 @@
 // Patterns for commands: a program by name or absolute path, then globs for its arguments.
 
-import { basename, normalize } from 'node:path/posix';
+import { basename, dirname, normalize } from 'node:path/posix';
 import { LocalError } from '../base/errors.js';
 
 /** `git push --force`, or the same as a list of words when a word holds spaces. */
@@ -10,6 +10,13 @@ export type CommandPattern = string | readonly string[];
 export const MAX_PATTERN_CHARS = 4096;
 /** Rules of one list: every command is held against all of them, so this bounds the time a decision takes. */
 export const MAX_RULES = 1000;
+
+const SYSTEM_FOLDERS = new Set(
+  ['', '/usr', '/usr/local', '/opt/homebrew', '/run/current-system/sw'].flatMap((root) => [
+    `${root}/bin`,
+    `${root}/sbin`,
+  ]),
+);
 
 /** What a pattern is held against. */
 export interface NamedCommand {
@@ -82,7 +89,7 @@ export function matchesWidely(pattern: CompiledPattern, command: NamedCommand): 
   const isPath = command.program.startsWith('/');
   const program =
     pattern.byPath && isPath
-      ? matchGlob(pattern.program, command.program)
+      ? otherPaths(command).some((path) => matchGlob(pattern.program, path))
       : matchGlob(pattern.programBase, command.base);
   if (!program) return false;
   if (!command.open) return matchArgs(pattern.args, command);
@@ -100,6 +107,17 @@ export function matchesNarrowly(pattern: CompiledPattern, command: NamedCommand)
   // Arguments that follow unseen are only allowed where any may follow.
   const mayFollow = !command.open || (pattern.args.length > 0 && pattern.args.at(-1) === undefined);
   return program && mayFollow && matchArgs(pattern.args, command);
+}
+
+/** Whether `program` is a path to something in a folder that only the system installs into. */
+export function isInSystem(program: string): boolean {
+  return SYSTEM_FOLDERS.has(dirname(program));
+}
+
+/** The folders of the system are links to each other more often than not: `/bin/rm` is `/usr/bin/rm`. */
+function otherPaths({ program, base }: NamedCommand): string[] {
+  const others = isInSystem(program) ? [...SYSTEM_FOLDERS].map((folder) => `${folder}/${base}`) : [];
+  return [program, ...others];
 }
 
 function matchArgs(pattern: CompiledPattern['args'], command: NamedCommand): boolean {

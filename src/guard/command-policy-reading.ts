@@ -1,7 +1,7 @@
 // What a command runs, as far as its words tell: wrappers, shells and changed rights are seen through.
 
-import { basename, dirname, normalize, resolve } from 'node:path/posix';
-import type { NamedCommand } from './command-policy-pattern.js';
+import { basename, normalize, resolve } from 'node:path/posix';
+import { isInSystem, type NamedCommand } from './command-policy-pattern.js';
 import { readSimpleCommands } from './command-policy-shell-text.js';
 import { type ParsedOptions, parseOptions, type Wrapper, wrapperNamed } from './command-policy-wrappers.js';
 
@@ -39,12 +39,6 @@ const PRIVILEGED = new Set([
   'systemd-run',
   'machinectl',
 ]);
-const SYSTEM_FOLDERS = new Set(
-  ['', '/usr', '/usr/local', '/opt/homebrew', '/run/current-system/sw'].flatMap((root) => [
-    `${root}/bin`,
-    `${root}/sbin`,
-  ]),
-);
 /**
  * All that may be set for a command that a rule allows. Nearly every program has variables that make it run other code
  * (NODE_OPTIONS, PYTHONPATH, GIT_CONFIG_COUNT, PAGER, PATH for whatever it starts), no list of them is ever whole, and
@@ -74,7 +68,7 @@ function read(
   const base = basename(program);
   const assigned = around.assigned ?? [];
   const untouched = assigned.every((name) => SAFE_VARIABLE.test(name));
-  const trusted = untouched && (!given.includes('/') || SYSTEM_FOLDERS.has(dirname(program)));
+  const trusted = untouched && (!given.includes('/') || isInSystem(program));
   const open = around.open === true;
   const command = { argv, program, base, trusted, untouched, open };
   if (budget.left <= 0) return { ...command, kind: 'plain', inner: [], unseen: 'too many commands in one' };

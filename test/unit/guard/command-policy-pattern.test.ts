@@ -60,9 +60,25 @@ test.each<[CommandPattern, string[], boolean]>([
   [['echo', 'a\nb'], ['echo', 'a\nb'], true],
   ['/usr/bin/*', ['/usr/bin/x'], true],
   ['/usr/bin/../sbin/x', ['/usr/sbin/x'], true],
-  ['/usr/bin/x', ['/usr/sbin/x'], false],
+  ['/usr/bin/x', ['/usr/sbin/x'], true], // one folder on some systems
+  ['/bin/rm', ['/usr/bin/rm'], true],
+  ['/usr/bin/rm', ['/bin/rm'], true],
+  ['/bin/*', ['/usr/bin/rm'], true],
+  ['/usr/*', ['/bin/rm'], true],
+  ['/bin/rm -rf', ['/usr/bin/rm', '-rf'], true],
+  ['/bin/rm -rf', ['/usr/bin/rm', '-i'], false],
+  ['/bin/rm', ['/usr/bin/rmdir'], false],
+  ['/bin/rm', ['/srv/bin/rm'], false],
+  ['/srv/bin/rm', ['/bin/rm'], false],
+  ['/bin/rm', ['/usr/bin/x/rm'], false],
 ])('%j against %j: %s', (pattern, argv, expected) => {
   expect(matches(pattern, argv)).toBe(expected);
+});
+
+test('a permission by path is for that path alone', () => {
+  const policy = new CommandPolicy({ allow: ['/usr/local/bin/tool'] });
+  expect(policy.decide({ argv: ['/usr/local/bin/tool'] }).allowed).toBe(true);
+  expect(policy.decide({ argv: ['/usr/bin/tool'] }).allowed).toBe(false);
 });
 
 test.each<[unknown, RegExp]>([
