@@ -64,7 +64,12 @@ export function parseFlags(usage: Usage, args: readonly string[]): Flags {
   for (const token of tokens) {
     if (token.kind === 'positional') throw new UsageError(`unexpected argument "${token.value}"`);
     if (token.kind !== 'option') continue;
-    given.set(token.name, [...(given.get(token.name) ?? []), checked(usage, token)]);
+    const value = checked(usage, token);
+    const earlier = given.get(token.name) ?? [];
+    // Which of two did they mean? The wrong guess could allow what was not to be allowed.
+    if (earlier.length > 0 && usage.flags[token.name]?.repeatable !== true)
+      throw new UsageError(`${token.rawName} may be given only once`);
+    given.set(token.name, [...earlier, value]);
   }
   return {
     has: (name) => given.has(name),
@@ -95,7 +100,7 @@ function columns(rows: readonly (readonly [string, string])[]): string {
 /** `-config x` as `--config x`: scripts written for another implementation of the same protocol use one dash. */
 function longForm(usage: Usage, arg: string): string {
   const name = /^-([a-z][a-z-]+)(=|$)/.exec(arg)?.[1];
-  return name !== undefined && name in usage.flags ? `-${arg}` : arg;
+  return name !== undefined && Object.hasOwn(usage.flags, name) ? `-${arg}` : arg;
 }
 
 interface OptionToken {
@@ -106,7 +111,7 @@ interface OptionToken {
 }
 
 function checked(usage: Usage, { name, rawName, value, inlineValue }: OptionToken): string | boolean {
-  const flag = usage.flags[name];
+  const flag = Object.hasOwn(usage.flags, name) ? usage.flags[name] : undefined; // not `--constructor`
   if (flag === undefined) {
     const close = nearest(name, Object.keys(usage.flags));
     throw new UsageError(

@@ -1,8 +1,12 @@
 // What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
 
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
+import { makeFolders } from '../host/make-folders.js';
 import { loadConfig } from '../rexd/config.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
@@ -16,6 +20,7 @@ export async function serveStdio(flags: Flags): Promise<number> {
     throw new UsageError(`nothing to serve: server.stdio is false in ${config.file}; pass --stdio`);
   }
   const file = flags.value('log-file');
+  if (file !== undefined) openOnce('--log-file', file);
   const log = openLog({
     name: 'rexd',
     level: logLevel(flags) ?? config.server.log_level,
@@ -27,6 +32,8 @@ export async function serveStdio(flags: Flags): Promise<number> {
     facts: { roots, limits: config.limits, reportVersion: config.server.report_version, capabilities: [] },
     log,
   });
+  if (roots.real.includes('/')) log.warn('the whole file system is allowed: / is one of the roots');
+  log.debug('serving', { config: config.file, roots: roots.shown });
   let code: number = EXIT.ok;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -34,7 +41,9 @@ export async function serveStdio(flags: Flags): Promise<number> {
       void server.close();
     });
   }
-  await server.serve(processLink());
+  const lost = await server.serve(processLink());
+  if (lost !== undefined && !isReaderGone(lost)) code = EXIT.failed;
+  log.debug('the connection is over');
   await audit?.close();
   await log.flush();
   return code;
@@ -42,6 +51,7 @@ export async function serveStdio(flags: Flags): Promise<number> {
 
 export async function checkConfig(flags: Flags): Promise<string> {
   const { config, roots } = await readSettings(flags);
+  if (config.audit.enabled) assertWritable('audit.path', config.audit.path);
   const facts = {
     config: config.file ?? null,
     roots: roots.shown,
@@ -57,7 +67,40 @@ export async function checkConfig(flags: Flags): Promise<string> {
     `audit:  ${facts.audit ?? 'off'}`,
     'limits:',
     ...Object.entries(facts.limits).map(([name, value]) => `  ${name} = ${value}`),
+    ...config.limits.clamped.map(({ name, asked, given }) => `  (${name}: ${asked} asked, ${given} given)`),
   ].join('\n');
+}
+
+/** Who stops reading has ended the connection; a full disk has not. */
+function isReaderGone(lost: Error): boolean {
+  return ['EPIPE', 'ECONNRESET'].includes(errnoOf(lost.cause) ?? '');
+}
+
+/** At the start and by name: a file nobody can write would otherwise be missed when it is needed. */
+function openOnce(what: string, file: string): void {
+  try {
+    makeFolders(dirname(resolve(file)));
+    closeSync(openSync(file, 'a', 0o600));
+  } catch (thrown) {
+    throw new UsageError(`${what}: ${file} cannot be written (${errnoOf(thrown)})`);
+  }
+}
+
+/** Without making anything, so it can only look at what is there. */
+function assertWritable(what: string, file: string): void {
+  const there = existsSync(file) ? file : nearestFolder(file);
+  try {
+    accessSync(there, constants.W_OK);
+  } catch (thrown) {
+    throw new UsageError(
+      `${what}: ${there} cannot be written (${errnoOf(thrown)}); choose another file or give us the right`,
+    );
+  }
+}
+
+function nearestFolder(file: string): string {
+  const folder = dirname(resolve(file));
+  return existsSync(folder) || folder === '/' ? folder : nearestFolder(folder);
 }
 
 async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undefined> {
@@ -73,8 +116,7 @@ async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undef
 
 async function readSettings(flags: Flags): Promise<{ config: RexdConfig; roots: Roots }> {
   const config = await loadConfig(flags.value('config'), process.env);
-  const cwd = process.cwd();
-  const given = flags.values('root').map((root) => (root.startsWith('/') ? root : `${cwd}/${root}`));
+  const given = flags.values('root').map((root) => (/^[/~]/.test(root) ? root : `${process.cwd()}/${root}`));
   const configured = config.security.allowed_roots.map(({ path }) => path);
   return { config, roots: Roots.open([...configured, ...given], { allowFilesystemRoot: true }) };
 }

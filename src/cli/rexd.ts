@@ -37,6 +37,8 @@ const USAGE: Usage = {
 };
 
 export async function runRexd(args: readonly string[]): Promise<void> {
+  // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
+  process.on('SIGUSR1', () => {});
   try {
     process.exitCode = await main(args);
   } catch (thrown) {
@@ -45,21 +47,29 @@ export async function runRexd(args: readonly string[]): Promise<void> {
     process.stderr.write(
       `rexd: ${error instanceof LocalError ? error.message : (error.stack ?? error.message)}${hint}\n`,
     );
-    process.exitCode = error instanceof LocalError ? EXIT.usage : EXIT.failed;
+    const isUsage = error instanceof LocalError && error.code !== 'output_lost';
+    process.exitCode = isUsage ? EXIT.usage : EXIT.failed;
   }
 }
 
 async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(USAGE, args);
-  if (flags.has('help')) return say(helpText(USAGE));
-  if (flags.has('version')) return say(`rexd ${VERSION}`);
+  if (flags.has('help')) return await say(helpText(USAGE));
+  if (flags.has('version')) return await say(`rexd ${VERSION}`);
   const { checkConfig, serveStdio } = await import('./rexd-serve.js');
-  if (flags.has('check')) return say(await checkConfig(flags));
+  if (flags.has('check')) return await say(await checkConfig(flags));
   if (!flags.has('stdio') && process.stdin.isTTY) throw new UsageError('nothing to serve: pass --stdio');
-  return await serveStdio(flags);
+  const code = await serveStdio(flags);
+  // The connection is over and everything is flushed. What a client has not read by now would keep the process alive.
+  return process.exit(code);
 }
 
-function say(text: string): number {
-  process.stdout.write(`${text}\n`);
-  return EXIT.ok;
+async function say(text: string): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    process.stdout.once('error', () => {}); // the callback is told as well
+    process.stdout.write(`${text}\n`, (error) => {
+      if (error === undefined || error === null) resolve(EXIT.ok);
+      else reject(new LocalError('output_lost', `cannot write: ${error.message}`));
+    });
+  });
 }

@@ -6,7 +6,6 @@ import {
   fchmodSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, LocalError, toError } from '../base/errors.js';
+import { makeFolders } from '../host/make-folders.js';
 
 const NEW_LINE = 0x0a;
 /** Rotating takes a millisecond; a lock this old belongs to a process that died while it held it. */
@@ -151,7 +151,7 @@ function openSafely(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
   let fd: number;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolders(dirname(path));
     fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
     const wrong =

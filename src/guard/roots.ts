@@ -121,6 +121,13 @@ export class Roots {
   }
 }
 
+const OPEN_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: 'no such directory',
+  ENOTDIR: 'is not a directory',
+  ELOOP: 'its links lead round in a circle',
+  EACCES: 'may not be opened',
+};
+
 function examine(root: string, options: RootsOptions): Root {
   const shown = clean(root, options);
   let real: string;
@@ -129,7 +136,7 @@ function examine(root: string, options: RootsOptions): Root {
     if (!statSync(toSystemPath(real)).isDirectory()) throw new InvalidRootError(root, 'is not a directory');
   } catch (error) {
     if (errnoOf(error) === undefined || error instanceof LocalError) throw error;
-    throw new InvalidRootError(root, 'cannot be opened', error);
+    throw new InvalidRootError(root, OPEN_FAILURES[errnoOf(error) ?? ''] ?? 'cannot be opened', error);
   }
   if (real === '/' && options.allowFilesystemRoot !== true) {
     throw new InvalidRootError(root, 'the whole file system has to be allowed explicitly');

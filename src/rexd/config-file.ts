@@ -1,6 +1,6 @@
 // A configuration file: the TOML of the specification, checked key by key.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import * as z from 'zod/mini';
 import { errnoOf, toError } from '../base/errors.js';
@@ -29,7 +29,10 @@ const Security = z.strictObject({
 });
 const Audit = z.strictObject({
   enabled: z._default(z.boolean(), DEFAULTS.audit.enabled),
-  path: z._default(text, DEFAULTS.audit.path),
+  path: z._default(
+    z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path')),
+    DEFAULTS.audit.path,
+  ),
 });
 const ConfigFile = z.strictObject({
   server: z.prefault(Server, {}),
@@ -66,8 +69,11 @@ function knownKeys(at: readonly PropertyKey[]): readonly string[] {
 function readSource(file: string): string {
   let source: Buffer;
   try {
+    // A FIFO would keep us waiting and a device would never end.
+    if (!statSync(file).isFile()) throw new ConfigError(file, 'is not a regular file');
     source = readFileSync(file);
   } catch (thrown) {
+    if (thrown instanceof ConfigError) throw thrown;
     const errno = errnoOf(thrown);
     throw new ConfigError(file, errno === 'ENOENT' ? 'no such file' : `cannot be read (${errno})`, thrown);
   }

@@ -20,6 +20,8 @@ export async function loadConfig(named: string | undefined, env: NodeJS.ProcessE
 
 /** Where a configuration is looked for when none is named: the user's, then the machine's. */
 function standardPlaces(env: NodeJS.ProcessEnv): string[] {
-  const home = env['XDG_CONFIG_HOME'] ?? join(env['HOME'] ?? homedir(), '.config');
+  // As the XDG specification has it: a value that is empty or relative is no value. A checkout must not bring its own.
+  const given = env['XDG_CONFIG_HOME'];
+  const home = given?.startsWith('/') === true ? given : join(env['HOME'] ?? homedir(), '.config');
   return [join(home, 'rexd/config.toml'), '/etc/rexd/config.toml'];
 }

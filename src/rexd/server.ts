@@ -45,8 +45,8 @@ export class RexdServer extends Resource {
     });
   }
 
-  /** Serves one client until either side ends the connection; resolves when its sessions are gone too. */
-  async serve(link: Link): Promise<void> {
+  /** Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too. */
+  async serve(link: Link): Promise<Error | undefined> {
     await using sessions = new Sessions(this.#places);
     const call: CallHandler = (incoming) =>
       this.#router.call(incoming.method, incoming.params, {
@@ -65,6 +65,7 @@ export class RexdServer extends Resource {
     const lost = await peer.closed;
     this.#connections.delete(peer);
     if (lost !== undefined) this.#log.warn('connection lost', { link: link.name, reason: lost.message });
+    return lost;
   }
 
   protected override async release(reason: Error): Promise<void> {

@@ -1,12 +1,26 @@
 // The executable rexd as people meet it: help, errors, signals, the end of its input.
 
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VERSION } from '../../src/base/version.js';
 import { MAX_CONFIG_BYTES } from '../../src/rexd/config-file.js';
 import { bin, Program, run, type RunResult } from '../helpers/program.js';
+import { until } from '../helpers/wait.js';
 
 const OPEN = '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"t"}}';
 
@@ -198,3 +212,90 @@ test('every request is one line of the audit log, the refused ones too, and no s
   expect(text).not.toContain('hunter2');
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
+
+test('a client that stops reading does not keep the server from ending', async () => {
+  for (const end of ['SIGTERM', 'end of input'] as const) {
+    await using program = new Program([process.execPath, bin('rexd'), '--stdio', '--root', folder], {
+      env: env(),
+    });
+    program.write(`${OPEN}\n`);
+    expect(await program.line()).toContain('"id":1');
+    program.child.stdout.pause();
+    const before = written(program.child.pid);
+    program.write(`{"jsonrpc":"2.0","id":"${'x'.repeat(1024 * 1024)}","method":"session.open"}\n`);
+    await until(() => written(program.child.pid) > before, 'the answer to be on its way');
+    if (end === 'SIGTERM') program.child.kill('SIGTERM');
+    else program.endInput();
+    expect(await endedUnread(program), end).toMatchObject({ signal: null });
+  }
+});
+
+test('an empty or relative XDG_CONFIG_HOME is none: a checkout cannot bring its own configuration', async () => {
+  mkdirSync(join(folder, 'rexd'));
+  writeFileSync(join(folder, 'rexd/config.toml'), '[[security.allowed_roots]]\npath = "/"\n');
+  for (const XDG_CONFIG_HOME of ['', '.']) {
+    const command: [string, ...string[]] = [process.execPath, bin('rexd'), '--check', '--json'];
+    const { stdout } = await run(command, { env: { XDG_CONFIG_HOME, HOME: '/nonexistent' }, cwd: folder });
+    expect(JSON.parse(stdout), XDG_CONFIG_HOME).toMatchObject({ roots: [] });
+  }
+});
+
+test('what cannot be opened is told at the start, with the reason', async () => {
+  symlinkSync('loop', join(folder, 'loop'));
+  execFileSync('mkfifo', [join(folder, 'fifo')]);
+  const config = (text: string): string => {
+    writeFileSync(join(folder, 'c.toml'), text);
+    return join(folder, 'c.toml');
+  };
+  const wrong: [string[], RegExp][] = [
+    [['--root', 'missing'], /missing": no such directory/],
+    [['--root', 'loop'], /links lead round in a circle/],
+    [['--root', '~'], /`~` is not expanded/],
+    [['--config', join(folder, 'fifo')], /is not a regular file/],
+    [['--log-file', folder], /--log-file: .* cannot be written \(EISDIR\)/],
+    [['--log-file', '/proc/nope/x.log'], /--log-file: .* cannot be written/],
+    [
+      ['--config', config('[audit]\nenabled = true\npath = "rel.log"\n')],
+      /audit\.path: must be an absolute path/,
+    ],
+  ];
+  for (const [args, message] of wrong) {
+    const { code, stdout, stderr } = await rexd(['--stdio', ...args], OPEN);
+    expect({ code, stdout }, args.join(' ')).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toMatch(message);
+  }
+  const proc = config('[audit]\nenabled = true\npath = "/proc/nope/audit.log"\n');
+  expect(await rexd(['--stdio', '--config', proc], OPEN)).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('output that cannot be written is an error, not a crash', async () => {
+  for (const flag of ['--help', '--check']) {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [bin('rexd'), flag], {
+      env: { ...process.env, ...env() },
+      stdio: ['ignore', full, 'pipe'],
+    });
+    let stderr = '';
+    child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    closeSync(full);
+    expect({ code, stderr }, flag).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^rexd: cannot write: [^\n]*\n$/),
+    });
+  }
+});
+
+/** Bytes the program has written, read or not. */
+function written(pid: number | undefined): number {
+  return pid === undefined
+    ? 0
+    : Number(/wchar: (\d+)/.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
+}
+
+/** `close` waits for the output to be read, and here nobody does. */
+async function endedUnread(program: Program): Promise<{ signal: NodeJS.Signals | null }> {
+  if (program.child.exitCode === null && program.child.signalCode === null) await once(program.child, 'exit');
+  program.child.stdout.resume();
+  return { signal: program.child.signalCode };
+}

@@ -9,6 +9,9 @@ import { invalidParams } from './invalid-params.js';
 import { METHOD_NOT_FOUND, type JsonRpcParams } from './message.js';
 import type { EventDef, MethodDef, ParamsOf, ResultOf } from './method.js';
 
+/** Of a method nobody knows: enough to recognise it, not enough to make a long answer of a long question. */
+const MAX_ECHOED_CHARS = 256;
+
 export type Handler<M extends MethodDef, Ctx> = (
   params: ParamsOf<M>,
   ctx: Ctx,
@@ -89,7 +92,10 @@ export class Router<Ctx> {
 
   #run(method: string, params: JsonRpcParams | undefined, ctx: Ctx): unknown {
     const route = this.#routes.get(method);
-    if (route === undefined) throw new RpcError(METHOD_NOT_FOUND, 'Method not found', { data: { method } });
+    if (route === undefined) {
+      const data = { method: method.slice(0, MAX_ECHOED_CHARS) };
+      throw new RpcError(METHOD_NOT_FOUND, 'Method not found', { data });
+    }
     return route.handler(checkParams(route.def, params), ctx);
   }
 

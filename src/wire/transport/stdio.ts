@@ -23,6 +23,7 @@ function pairLink(input: Readable, output: Writable, name: string): Link {
   // Remembered, because Node takes it back: process.stdout forgets that it was ended as soon as it has closed.
   let outputOver = false;
   output.once('finish', () => (outputOver = true));
+  output.once('error', () => (outputOver = true));
   let closing: Promise<void> | undefined;
   return { input, output, name, close: () => (closing ??= closePair(input, output, outputOver)) };
 }
