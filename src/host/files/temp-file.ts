@@ -1,18 +1,20 @@
 // A file that is nobody's yet: written under a name of its own, it takes its place in one step or goes without a trace.
 
 import { closeSync, constants, openSync, renameSync, unlinkSync } from 'node:fs';
-import { newId } from '../../base/ids.js';
+import { formatOwner, newOwner } from '../store/lock-owner.js';
 import type { Pin } from './pin.js';
 import type { Place } from './place.js';
 import { takeName } from './take-name.js';
+import { sweepOnce } from './temp-sweep.js';
 
 /** Not made from the target's name: that may already have all the 255 bytes a name can have. */
 export const TEMP_PREFIX = '.hawser-';
 
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
+/** From the name anyone can tell whether whoever writes the file still lives. */
 export function newTempName(): string {
-  return TEMP_PREFIX + newId('tmp');
+  return TEMP_PREFIX + formatOwner(newOwner());
 }
 
 export class TempFile implements Disposable {
@@ -22,6 +24,7 @@ export class TempFile implements Disposable {
 
   /** In the same directory as the target, so that taking its place is a rename and not a copy. */
   constructor(directory: Pin, mode: number) {
+    sweepOnce(directory, TEMP_PREFIX);
     this.#path = directory.at(newTempName());
     this.fd = openSync(this.#path, NEW_FILE, mode);
   }

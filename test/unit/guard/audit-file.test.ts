@@ -91,7 +91,9 @@ describe('opening', () => {
     mkdirSync(path);
     expect(() => new AuditLog({ path })).toThrow('cannot be opened (EISDIR)');
     writeFileSync(join(dir, 'file'), '');
-    expect(() => new AuditLog({ path: join(dir, 'file', 'audit.log') })).toThrow('cannot be opened (ENOTDIR)');
+    expect(() => new AuditLog({ path: join(dir, 'file', 'audit.log') })).toThrow(
+      'cannot be opened (ENOTDIR)',
+    );
   });
 
   test('leaves no descriptor behind when it refuses', () => {
