@@ -52,7 +52,8 @@ export class InputPipe {
       this.#waiting.add(reject);
       start((error) => {
         this.#waiting.delete(reject);
-        if (error === undefined || error === null) resolve();
+        // Node calls back without an error for a write that a destroyed stream has cut short.
+        if ((error === undefined || error === null) && !this.stream.destroyed) resolve();
         else reject(new InputClosedError(error));
       });
     });
