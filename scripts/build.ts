@@ -49,7 +49,11 @@ async function bundleExecutables(): Promise<void> {
     minifyWhitespace: true,
     legalComments: 'none',
     external: EXTERNAL,
-    banner: { js: '#!/usr/bin/env node' },
+    // CommonJS has no import.meta; add-ons are looked for from where the bundle lies.
+    define: { 'import.meta.url': '__bundleUrl' },
+    banner: {
+      js: '#!/usr/bin/env node\n"use strict";const __bundleUrl = require("node:url").pathToFileURL(__filename).href;',
+    },
     logLevel: 'warning',
   });
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');

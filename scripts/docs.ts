@@ -2,7 +2,8 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ERROR_CODES, METHODS } from '../src/rexd/protocol.js';
+import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
+import { METHODS } from '../src/rexd/protocol.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';

@@ -1,12 +1,14 @@
 // What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
 
-import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
 import { makeFolders } from '../host/make-folders.js';
+import { isPtyInstalled } from '../host/pty/native.js';
 import { loadConfig } from '../rexd/config.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
@@ -27,9 +29,19 @@ export async function serveStdio(flags: Flags): Promise<number> {
     ...(file !== undefined && { file }),
   });
   const audit = await openAudit(config, log);
+  const spoolDir = join(tmpdir(), `rexd-${process.pid}`);
   const server = new RexdServer({
     ...(audit !== undefined && { audit }),
-    facts: { roots, limits: config.limits, reportVersion: config.server.report_version, capabilities: [] },
+    facts: {
+      roots,
+      limits: config.limits,
+      reportVersion: config.server.report_version,
+      capabilities: ['exec', 'fs', 'events', ...(isPtyInstalled() ? ['pty'] : [])],
+      policy: config.policy,
+      environment: process.env,
+      passedVariables: config.security.pass_env,
+      spoolDir,
+    },
     log,
   });
   if (roots.real.includes('/')) log.warn('the whole file system is allowed: / is one of the roots');
@@ -44,6 +56,7 @@ export async function serveStdio(flags: Flags): Promise<number> {
   const lost = await server.serve(processLink());
   if (lost !== undefined && !isReaderGone(lost)) code = EXIT.failed;
   log.debug('the connection is over');
+  rmSync(spoolDir, { recursive: true, force: true });
   await audit?.close();
   await log.flush();
   return code;
@@ -56,7 +69,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     config: config.file ?? null,
     roots: roots.shown,
     limits: config.limits.toJSON(),
-    allow_shell: config.security.allow_shell,
+    ...describePolicy(config),
     audit: config.audit.enabled ? config.audit.path : null,
   };
   if (flags.has('json')) return JSON.stringify(facts);
@@ -64,6 +77,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     `config: ${facts.config ?? 'none found, defaults'}`,
     `roots:  ${facts.roots.length === 0 ? 'none: every path will be refused; pass --root DIR' : facts.roots.join('\n        ')}`,
     `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
+    ...sayRules(facts),
     `audit:  ${facts.audit ?? 'off'}`,
     'limits:',
     ...Object.entries(facts.limits).map(([name, value]) => `  ${name} = ${value}`),
@@ -101,6 +115,29 @@ function assertWritable(what: string, file: string): void {
 function nearestFolder(file: string): string {
   const folder = dirname(resolve(file));
   return existsSync(folder) || folder === '/' ? folder : nearestFolder(folder);
+}
+
+function describePolicy({ security }: RexdConfig) {
+  const { allow_shell, allow_commands, deny_commands, sudo = null, classes = null, pass_env } = security;
+  return { allow_shell, allow_commands, deny_commands, sudo, classes, pass_env };
+}
+
+/** Nothing for what is not restricted: the usual configuration stays one screen. */
+function sayRules(policy: ReturnType<typeof describePolicy>): string[] {
+  const lists = {
+    allow: unlessEmpty(policy.allow_commands),
+    deny: unlessEmpty(policy.deny_commands),
+    sudo: policy.sudo,
+    class: policy.classes,
+    env: unlessEmpty(policy.pass_env),
+  };
+  return Object.entries(lists).flatMap(([name, rules]) =>
+    rules === null ? [] : [`${`${name}:`.padEnd(8)}${rules.length === 0 ? 'nothing' : rules.join(', ')}`],
+  );
+}
+
+function unlessEmpty(list: readonly string[]): readonly string[] | null {
+  return list.length === 0 ? null : list;
 }
 
 async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undefined> {

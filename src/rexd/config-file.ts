@@ -6,6 +6,8 @@ import * as z from 'zod/mini';
 import { errnoOf, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { describeIssues, sayIssue } from '../base/schema-issues.js';
+import { COMMAND_CLASSES, CommandPolicy } from '../guard/command-policy.js';
+import { CommandRuleError } from '../guard/command-policy-pattern.js';
 import { LimitSet } from '../guard/limits.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
 import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
@@ -14,6 +16,12 @@ import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
 export const MAX_CONFIG_BYTES = 1024 * 1024;
 
 const text = z.string().check(z.minLength(1));
+/** A whole name: whoever writes a pattern here should learn that it would match nothing. */
+const variable = z
+  .string()
+  .check(
+    z.refine((name) => /^[A-Za-z_]\w*$/.test(name), 'expected the name of a variable, without patterns'),
+  );
 const limits = Object.fromEntries(
   Object.keys(REXD_LIMITS).map((name) => [name, z.optional(z.number())]),
 ) as Record<RexdLimit, z.ZodMiniOptional<z.ZodMiniNumber>>;
@@ -26,6 +34,11 @@ const Server = z.strictObject({
 const Security = z.strictObject({
   allow_shell: z._default(z.boolean(), DEFAULTS.security.allow_shell),
   allowed_roots: z._default(z.array(z.strictObject({ path: text })), []),
+  allow_commands: z._default(z.array(text), []),
+  deny_commands: z._default(z.array(text), []),
+  sudo: z.optional(z.array(text)),
+  classes: z.optional(z.array(z.enum(COMMAND_CLASSES))),
+  pass_env: z._default(z.array(variable), []),
 });
 const Audit = z.strictObject({
   enabled: z._default(z.boolean(), DEFAULTS.audit.enabled),
@@ -48,10 +61,38 @@ export function readConfigFile(file: string): RexdConfig {
     const issues = describeIssues(checked.error.issues, value, knownKeys).map((issue) => sayIssue(issue, ''));
     throw new ConfigError(file, issues.join('; '));
   }
+  const settings = checked.data;
+  return {
+    ...settings,
+    limits: inFile(file, 'limits.', () => new LimitSet(REXD_LIMITS, settings.limits)),
+    policy: inFile(file, 'security.', () => buildPolicy(settings.security)),
+    file,
+  };
+}
+
+function buildPolicy(security: z.infer<typeof Security>): CommandPolicy {
+  const { allow_commands: allow, deny_commands: deny, allow_shell: allowShell, sudo, classes } = security;
   try {
-    return { ...checked.data, limits: new LimitSet(REXD_LIMITS, checked.data.limits), file };
+    return new CommandPolicy({
+      allow,
+      deny,
+      allowShell,
+      ...(sudo !== undefined && { sudo }),
+      ...(classes !== undefined && { classes }),
+    });
   } catch (thrown) {
-    throw new ConfigError(file, `limits.${toError(thrown).message}`, thrown);
+    if (!(thrown instanceof CommandRuleError)) throw thrown;
+    // The policy calls its lists allow and deny; whoever has to mend the file looks for the key.
+    throw new Error(thrown.message.replace(/^(allow|deny)\b/, '$1_commands'), { cause: thrown });
+  }
+}
+
+/** What a rule or a limit is refused for, with the file and the key it stands under. */
+function inFile<T>(file: string, section: string, build: () => T): T {
+  try {
+    return build();
+  } catch (thrown) {
+    throw new ConfigError(file, `${section}${toError(thrown).message}`, thrown);
   }
 }
 

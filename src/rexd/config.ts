@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { CommandPolicy } from '../guard/command-policy.js';
 import { LimitSet } from '../guard/limits.js';
 import { REXD_LIMITS } from './limits.js';
 import { DEFAULTS, type RexdConfig } from './settings.js';
@@ -13,7 +14,8 @@ import { DEFAULTS, type RexdConfig } from './settings.js';
  */
 export async function loadConfig(named: string | undefined, env: NodeJS.ProcessEnv): Promise<RexdConfig> {
   const file = named ?? standardPlaces(env).find((place) => existsSync(place));
-  if (file === undefined) return { ...DEFAULTS, limits: new LimitSet(REXD_LIMITS), file };
+  if (file === undefined)
+    return { ...DEFAULTS, limits: new LimitSet(REXD_LIMITS), policy: new CommandPolicy(), file };
   const { readConfigFile } = await import('./config-file.js');
   return readConfigFile(file);
 }

@@ -1,9 +1,11 @@
 // What a handler is given beside its params.
 
 import type { Log } from '../base/log.js';
+import type { CommandPolicy } from '../guard/command-policy.js';
 import type { LimitSet } from '../guard/limits.js';
-import type { RexdLimit } from './limits.js';
 import type { Roots } from '../guard/roots.js';
+import type { EventSink } from './exec/output-stream.js';
+import type { RexdLimit } from './limits.js';
 import type { Sessions } from './sessions.js';
 
 /** What holds for every connection. */
@@ -12,6 +14,13 @@ export interface ServerFacts {
   readonly limits: LimitSet<RexdLimit>;
   readonly reportVersion: string;
   readonly capabilities: readonly string[];
+  readonly policy: CommandPolicy;
+  /** Of the server itself; commands are given a part of it. */
+  readonly environment: NodeJS.ProcessEnv;
+  /** Names of variables that commands are given beside the usual ones. */
+  readonly passedVariables: readonly string[];
+  /** Where output is kept that does not fit in memory. */
+  readonly spoolDir: string;
 }
 
 export interface CallContext {
@@ -20,4 +29,8 @@ export interface CallContext {
   readonly server: ServerFacts;
   readonly sessions: Sessions;
   readonly log: Log;
+  /** The way of all events to the client, in order with the answers. */
+  readonly sink: EventSink;
+  /** Runs once the answer of this call is on its way. */
+  readonly afterReply: (then: () => void) => void;
 }

@@ -9,10 +9,11 @@ import { Router } from '../wire/jsonrpc/router.js';
 import type { Link } from '../wire/transport/link.js';
 import { auditCall } from './audit-calls.js';
 import type { CallContext, ServerFacts } from './context.js';
+import type { EventSink } from './exec/output-stream.js';
 import { closeSession } from './methods/session-close.js';
 import { describeSession } from './methods/session-info.js';
 import { openSession } from './methods/session-open.js';
-import { METHODS } from './protocol.js';
+import { SESSION_METHODS } from './protocol/session.js';
 import { SessionPlaces, Sessions } from './sessions.js';
 
 export interface RexdServerOptions {
@@ -38,11 +39,15 @@ export class RexdServer extends Resource {
     this.#router = new Router<CallContext>({
       log: options.log,
       ...(audit !== undefined && { onCall: (report) => auditCall(audit, report) }),
-    }).methods(METHODS, {
-      SessionOpen: openSession,
-      SessionInfo: describeSession,
-      SessionClose: closeSession,
-    });
+    })
+      .methods(SESSION_METHODS, {
+        SessionOpen: openSession,
+        SessionInfo: describeSession,
+        SessionClose: closeSession,
+      })
+      .family('exec.', async () => (await import('./families/exec.js')).addExecMethods)
+      .family('fs.', async () => (await import('./families/fs.js')).addFsMethods)
+      .family('pty.', async () => (await import('./families/pty.js')).addPtyMethods);
   }
 
   /** Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too. */
@@ -54,6 +59,9 @@ export class RexdServer extends Resource {
         server: this.#facts,
         sessions,
         log: this.#log,
+        sink,
+        // The answer is queued by the promises that follow the handler's; an immediate comes after all of them.
+        afterReply: (then) => setImmediate(then),
       });
     const peer = new RpcPeer(link, {
       onRequest: call,
@@ -61,6 +69,9 @@ export class RexdServer extends Resource {
       refuseBlankLines: true,
       log: this.#log,
     });
+    const sink = eventSink(peer);
+    // A client that sends nothing more is gone: what it started ends now, not when the last answer has been taken.
+    void peer.inputEnded.then(() => sessions.close());
     this.#connections.add(peer);
     const lost = await peer.closed;
     this.#connections.delete(peer);
@@ -71,4 +82,16 @@ export class RexdServer extends Resource {
   protected override async release(reason: Error): Promise<void> {
     await Promise.all([...this.#connections].map((peer) => peer.close(reason)));
   }
+}
+
+/** Events in order with the answers. What cannot be sent is dropped: nobody is there to read it. */
+function eventSink(peer: RpcPeer): EventSink {
+  return (line) => {
+    if (peer.closing) return undefined;
+    try {
+      return peer.notifyRaw(line) ? undefined : peer.drained().catch(() => {});
+    } catch {
+      return undefined;
+    }
+  };
 }

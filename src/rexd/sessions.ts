@@ -3,9 +3,11 @@
 import { newId } from '../base/ids.js';
 import { Resource } from '../base/resource.js';
 import type { LimitSet } from '../guard/limits.js';
-import type { RexdLimit } from './limits.js';
 import type { Roots } from '../guard/roots.js';
+import { newScope } from '../host/process/mark.js';
 import { rexdError, sessionNotFound } from './errors.js';
+import { Processes } from './exec/processes.js';
+import type { RexdLimit } from './limits.js';
 
 export interface SessionFacts {
   readonly clientName: string;
@@ -18,12 +20,15 @@ export class Session extends Resource {
   readonly clientName: string;
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
+  readonly processes: Processes;
+  #mark: string | undefined;
 
   constructor(facts: SessionFacts) {
     super();
     this.clientName = facts.clientName;
     this.roots = facts.roots;
     this.limits = facts.limits;
+    this.processes = new Processes(facts.limits);
   }
 
   /** Where commands run and relative paths begin; null when the server has no roots at all. */
@@ -31,7 +36,25 @@ export class Session extends Resource {
     return this.roots.shown[0] ?? null;
   }
 
-  protected override async release(): Promise<void> {}
+  /** What every process of the session carries. */
+  get mark(): string {
+    this.#mark ??= newScope();
+    return this.#mark;
+  }
+
+  /** How long a request may take that asks for `asked`; 0 and nothing stand for the default. */
+  timeoutMs(asked: number | undefined): number {
+    const wanted = asked === undefined || asked === 0 ? this.limits.get('default_timeout_ms') : asked;
+    return this.limits.within('hard_timeout_ms', wanted);
+  }
+
+  maxOutputBytes(asked: number | undefined): number {
+    return this.limits.within('max_output_bytes', asked === 0 ? undefined : asked);
+  }
+
+  protected override async release(): Promise<void> {
+    await this.processes.closeAll();
+  }
 }
 
 /**

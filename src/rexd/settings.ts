@@ -2,6 +2,7 @@
 
 import { LocalError } from '../base/errors.js';
 import type { LogLevel } from '../base/log.js';
+import type { CommandClass, CommandPolicy } from '../guard/command-policy.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { RexdLimit } from './limits.js';
 
@@ -14,12 +15,24 @@ export interface RexdSettings {
   readonly security: {
     readonly allow_shell: boolean;
     readonly allowed_roots: readonly { readonly path: string }[];
+    /** When not empty, only these commands run. */
+    readonly allow_commands: readonly string[];
+    /** These never run. */
+    readonly deny_commands: readonly string[];
+    /** When given, only these run under sudo and its like. */
+    readonly sudo?: readonly string[] | undefined;
+    /** When given, only commands of these classes run. */
+    readonly classes?: readonly CommandClass[] | undefined;
+    /** Variables of the server's environment that commands are given beside the usual ones. */
+    readonly pass_env: readonly string[];
   };
   readonly audit: { readonly enabled: boolean; readonly path: string };
 }
 
 export interface RexdConfig extends RexdSettings {
   readonly limits: LimitSet<RexdLimit>;
+  /** What `security` says of commands, ready to decide. */
+  readonly policy: CommandPolicy;
   /** The file it came from; undefined when there is none and the defaults stand. */
   readonly file: string | undefined;
 }
@@ -31,7 +44,7 @@ export const DEFAULTS: RexdSettings = {
     // Clients that exist check for the version of the implementation they were written against; see the room's README.
     report_version: '0.1.5',
   },
-  security: { allow_shell: true, allowed_roots: [] },
+  security: { allow_shell: true, allowed_roots: [], allow_commands: [], deny_commands: [], pass_env: [] },
   audit: { enabled: false, path: '/var/log/rexd/audit.log' },
 };
 

@@ -2,7 +2,7 @@
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
-import type { SessionClose } from '../protocol.js';
+import type { SessionClose } from '../protocol/session.js';
 
 export async function closeSession(
   params: ParamsOf<typeof SessionClose>,

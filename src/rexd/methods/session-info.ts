@@ -2,7 +2,7 @@
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
-import type { SessionInfo } from '../protocol.js';
+import type { SessionInfo } from '../protocol/session.js';
 
 export function describeSession(
   params: ParamsOf<typeof SessionInfo>,
@@ -13,7 +13,7 @@ export function describeSession(
     session_id: session.id,
     cwd: session.cwd,
     workspace_roots: [...session.roots.shown],
-    running_processes: 0,
+    running_processes: session.processes.running,
     limits: session.limits.toJSON(),
   };
 }

@@ -4,7 +4,7 @@ import type { Roots } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { toRexdError } from '../errors.js';
-import { PROTOCOL, type SessionOpen } from '../protocol.js';
+import { PROTOCOL, type SessionOpen } from '../protocol/session.js';
 
 export function openSession(
   params: ParamsOf<typeof SessionOpen>,
@@ -30,6 +30,6 @@ function grantRoots(requested: readonly string[] | undefined, allowed: Roots): R
   try {
     return allowed.narrow(requested);
   } catch (thrown) {
-    throw toRexdError(thrown);
+    throw toRexdError(thrown, allowed);
   }
 }

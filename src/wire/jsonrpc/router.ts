@@ -43,6 +43,8 @@ interface Route<Ctx> {
 
 export class Router<Ctx> {
   readonly #routes = new Map<string, Route<Ctx>>();
+  readonly #families = new Map<string, () => Promise<(router: Router<Ctx>) => void>>();
+  readonly #loading = new Map<string, Promise<void>>();
   readonly #options: RouterOptions<Ctx>;
 
   constructor(options: RouterOptions<Ctx> = {}) {
@@ -59,6 +61,15 @@ export class Router<Ctx> {
 
   event<E extends EventDef>(def: E, handler: EventHandler<E, Ctx>): this {
     return this.#add(def, handler as Route<Ctx>['handler']);
+  }
+
+  /**
+   * Methods whose names begin with `prefix`, added by `load` when the first of them is called: a server that is started
+   * once per connection should not load what this connection never asks for.
+   */
+  family(prefix: string, load: () => Promise<(router: Router<Ctx>) => void>): this {
+    this.#families.set(prefix, load);
+    return this;
   }
 
   /** A whole table at once: a method without its handler does not compile. */
@@ -92,11 +103,28 @@ export class Router<Ctx> {
 
   #run(method: string, params: JsonRpcParams | undefined, ctx: Ctx): unknown {
     const route = this.#routes.get(method);
+    const late = route === undefined ? this.#loadFamily(method) : undefined;
+    if (late !== undefined) return late.then(() => this.#run(method, params, ctx));
     if (route === undefined) {
       const data = { method: method.slice(0, MAX_ECHOED_CHARS) };
       throw new RpcError(METHOD_NOT_FOUND, 'Method not found', { data });
     }
     return route.handler(checkParams(route.def, params), ctx);
+  }
+
+  /** Undefined when no family is left to be loaded that could have the method. */
+  #loadFamily(method: string): Promise<void> | undefined {
+    const prefix = method.slice(0, method.indexOf('.') + 1);
+    const load = this.#families.get(prefix);
+    if (load === undefined) return undefined;
+    const loading = this.#loading.get(prefix) ?? this.#addFamily(prefix, load);
+    this.#loading.set(prefix, loading);
+    return loading;
+  }
+
+  async #addFamily(prefix: string, load: () => Promise<(router: Router<Ctx>) => void>): Promise<void> {
+    (await load())(this);
+    this.#families.delete(prefix);
   }
 
   #reported(

@@ -3,8 +3,11 @@
 import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
 import { rexd } from '../clauses/rexd.js';
+import { rexdExec } from '../clauses/rexd-exec.js';
+import { rexdFs } from '../clauses/rexd-fs.js';
+import { rexdPty } from '../clauses/rexd-pty.js';
 
-export const clauses = { ...rexd };
+export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdPty };
 export type ClauseId = keyof typeof clauses;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];

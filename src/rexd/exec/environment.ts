@@ -1,0 +1,48 @@
+// The environment of a command: what every program needs of ours, and what the request asked for. Nothing else, so that
+// a token in the server's own environment is not handed to every command an agent thinks of.
+
+const ALWAYS = new Set([
+  'PATH',
+  'HOME',
+  'USER',
+  'LOGNAME',
+  'SHELL',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TERM',
+  'COLORTERM',
+  'TMPDIR',
+  'EDITOR',
+  'PAGER',
+  'HOSTNAME',
+  'SSH_AUTH_SOCK',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'NODE_EXTRA_CA_CERTS',
+]);
+const FAMILIES = ['LC_', 'XDG_'];
+/** A zero byte would end the text early, a "=" in a name would make it another variable. */
+const BAD_NAME = /^$|[=\0]/;
+
+const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export function buildEnvironment(
+  server: NodeJS.ProcessEnv,
+  passed: readonly string[],
+  asked: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const allowed = new Set(passed);
+  const env: Record<string, string> = { PATH: DEFAULT_PATH };
+  for (const [name, value] of Object.entries(server)) {
+    if (value === undefined) continue;
+    if (ALWAYS.has(name) || allowed.has(name) || FAMILIES.some((family) => name.startsWith(family)))
+      env[name] = value;
+  }
+  return { ...env, ...asked };
+}
+
+/** The first variable that no program could be given as it is asked for. */
+export function findBadVariable(asked: Readonly<Record<string, string>> = {}): string | undefined {
+  return Object.keys(asked).find((name) => BAD_NAME.test(name) || asked[name]?.includes('\0') === true);
+}

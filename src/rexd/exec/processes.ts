@@ -1,0 +1,87 @@
+// The processes of a session: those that run, and the last ones that ended.
+
+import type { LimitSet } from '../../guard/limits.js';
+import { rexdError } from '../errors.js';
+import type { RexdLimit } from '../limits.js';
+import type { SessionProcess } from './session-process.js';
+
+/** Ended processes whose state and output can still be asked for; the oldest go first. */
+export const MAX_ENDED_PROCESSES = 256;
+
+export class Processes {
+  readonly #limits: LimitSet<RexdLimit>;
+  readonly #known = new Map<string, SessionProcess>();
+  readonly #starting = new Set<Promise<unknown>>();
+  #closed = false;
+
+  constructor(limits: LimitSet<RexdLimit>) {
+    this.#limits = limits;
+  }
+
+  get running(): number {
+    return [...this.#known.values()].filter((process) => process.running).length;
+  }
+
+  all(): readonly SessionProcess[] {
+    return [...this.#known.values()];
+  }
+
+  /** The place is taken before the start, so that many requests at once cannot all find the last one free. */
+  async start<T extends SessionProcess>(start: () => Promise<T>): Promise<T> {
+    const max = this.#limits.get('max_processes_per_session');
+    if (this.running + this.#starting.size >= max) {
+      throw rexdError(
+        'resource_limit',
+        `${max} processes are running already; wait for one to end or kill it`,
+        {
+          limit: 'max_processes_per_session',
+          value: max,
+        },
+      );
+    }
+    const starting = this.#startOne(start);
+    this.#starting.add(starting);
+    try {
+      return await starting;
+    } finally {
+      this.#starting.delete(starting);
+    }
+  }
+
+  get(id: string): SessionProcess {
+    const process = this.#known.get(id);
+    if (process === undefined)
+      throw rexdError('process_not_found', 'No such process in this session', { process_id: id });
+    return process;
+  }
+
+  /** Ends all that run, except what was started to stay. Whoever is being started meanwhile ends too. */
+  async closeAll(): Promise<void> {
+    this.#closed = true;
+    const all = this.all();
+    this.#known.clear();
+    await Promise.all([
+      ...all.map((process) => process.close()),
+      ...[...this.#starting].map((starting) => starting.catch(() => {})),
+    ]);
+  }
+
+  async #startOne<T extends SessionProcess>(start: () => Promise<T>): Promise<T> {
+    const process = await start();
+    if (this.#closed) {
+      await process.close();
+      throw rexdError('process_not_found', 'The session was closed before the process had started', {});
+    }
+    this.#known.set(process.id, process);
+    this.#forgetOldest();
+    return process;
+  }
+
+  #forgetOldest(): void {
+    const ended = this.all().filter((process) => !process.running);
+    for (const process of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_PROCESSES))) {
+      this.#known.delete(process.id);
+      void (process.forget?.() ?? process.close());
+    }
+  }
+}

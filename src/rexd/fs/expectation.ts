@@ -1,0 +1,12 @@
+// The file as the caller last saw it, for writes that must not undo somebody else's.
+
+import type { Expectation } from '../../host/files/expectation.js';
+
+export function expectationOf(params: {
+  readonly expected_mtime?: number | undefined;
+  readonly expected_sha256?: string | undefined;
+}): { readonly expect?: Expectation } {
+  const { expected_mtime: mtimeMs, expected_sha256: sha256 } = params;
+  if (mtimeMs === undefined && sha256 === undefined) return {};
+  return { expect: { ...(mtimeMs !== undefined && { mtimeMs }), ...(sha256 !== undefined && { sha256 }) } };
+}

@@ -1,0 +1,39 @@
+// What every fs method does around its work: find the session, make paths absolute, keep the time, translate errors.
+
+import { deadline } from '../../base/deadline.js';
+import type { RootSet } from '../../host/files/root-set.js';
+import type { CallContext } from '../context.js';
+import { toRexdError } from '../errors.js';
+import type { Session } from '../sessions.js';
+
+/** What work with files needs of a call. */
+export interface Files {
+  readonly roots: RootSet;
+  /** The absolute path meant by one that may be relative to the session's folder, or to `base`. */
+  readonly resolve: (path: string, base?: string) => string;
+  /** Aborts when the client calls off, goes away, or the session's longest time is over. */
+  readonly signal: AbortSignal;
+}
+
+export interface FileCall extends Files {
+  readonly session: Session;
+}
+
+export async function fileCall<T>(
+  sessionId: string,
+  ctx: CallContext,
+  work: (call: FileCall) => Promise<T> | T,
+): Promise<T> {
+  const session = ctx.sessions.get(sessionId);
+  using limit = deadline(session.limits.get('hard_timeout_ms'), { also: [ctx.signal] });
+  try {
+    return await work({
+      session,
+      roots: session.roots.files,
+      resolve: (path, base) => session.roots.resolve(path, base ?? session.cwd ?? '/'),
+      signal: limit.signal,
+    });
+  } catch (thrown) {
+    throw toRexdError(thrown, session.roots);
+  }
+}

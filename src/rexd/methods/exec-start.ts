@@ -1,0 +1,71 @@
+// exec.start: a command, its answer first and its output after.
+
+import { newId } from '../../base/ids.js';
+import { LaunchError } from '../../host/process/launch-error.js';
+import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import type { CallContext } from '../context.js';
+import { decodeBytes } from '../encoding.js';
+import { invalidParam, rexdError, toRexdError } from '../errors.js';
+import { assertAllowed } from '../exec/allowed.js';
+import { buildEnvironment, findBadVariable } from '../exec/environment.js';
+import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
+import { launchFailed } from '../exec/launch-failure.js';
+import { programOf } from '../exec/program.js';
+import type { ExecStart } from '../protocol/exec.js';
+import type { Session } from '../sessions.js';
+import { openWorkingDirectory, type WorkingDirectory } from '../working-directory.js';
+
+type Params = ParamsOf<typeof ExecStart>;
+
+export async function startExec(params: Params, ctx: CallContext): Promise<ResultOf<typeof ExecStart>> {
+  const session = ctx.sessions.get(params.session_id);
+  assertPossible(params);
+  using cwd = openWorkingDirectory(session, params.cwd);
+  const request = describeRequest(params, ctx, session, cwd);
+  assertAllowed(ctx.server.policy, params, cwd.shown);
+  try {
+    const process = await session.processes.start(() => ExecProcess.start(request));
+    ctx.afterReply(() => process.begin());
+    return { process_id: process.id, started_at: process.startedAt.toISOString(), pid: process.pid };
+  } catch (thrown) {
+    if (thrown instanceof LaunchError)
+      throw launchFailed(thrown, { session, processId: request.id, shownCwd: cwd.shown }, ctx);
+    throw toRexdError(thrown, session.roots);
+  }
+}
+
+function assertPossible(params: Params): void {
+  if (params.detach) {
+    throw rexdError('unsupported_capability', 'This server cannot keep a process beyond its session', {
+      capability: 'detach',
+    });
+  }
+  const bad = findBadVariable(params.env);
+  if (bad !== undefined)
+    throw invalidParam(`env[${JSON.stringify(bad)}]`, 'cannot be the name or the value of a variable');
+}
+
+function describeRequest(
+  params: Params,
+  ctx: CallContext,
+  session: Session,
+  cwd: WorkingDirectory,
+): ExecRequest {
+  const { server } = ctx;
+  const { stdin } = params;
+  return {
+    id: newId('p'),
+    sessionId: session.id,
+    argv: programOf(params),
+    cwd: cwd.path,
+    shownCwd: cwd.shown,
+    env: { ...buildEnvironment(server.environment, server.passedVariables, params.env), PWD: cwd.shown },
+    stdin: stdin === undefined ? undefined : decodeBytes(stdin, params.stdin_encoding, 'stdin'),
+    stdinOpen: stdin === undefined || params.stdin_open,
+    timeoutMs: session.timeoutMs(params.timeout_ms),
+    maxOutputBytes: session.maxOutputBytes(params.max_output_bytes),
+    scope: session.mark,
+    spoolDir: server.spoolDir,
+    sink: ctx.sink,
+  };
+}

@@ -1,0 +1,59 @@
+// fs.edit: a text in a file, replaced; the file as it was read is the file that is written, or nothing is.
+
+import { createHash } from 'node:crypto';
+import { readFile } from '../../host/files/read.js';
+import { MAX_WRITE_BYTES, writeFile, type WriteResult } from '../../host/files/write.js';
+import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import type { CallContext } from '../context.js';
+import { expectationOf } from '../fs/expectation.js';
+import { type FileCall, fileCall } from '../fs/file-call.js';
+import { replaceText } from '../fs/replace-text.js';
+import type { FsEdit } from '../protocol/fs.js';
+
+export async function editFile(
+  params: ParamsOf<typeof FsEdit>,
+  ctx: CallContext,
+): Promise<ResultOf<typeof FsEdit>> {
+  return await fileCall(params.session_id, ctx, async (call) => {
+    const path = call.resolve(params.path);
+    if (params.old_string === '') {
+      const content = Buffer.from(params.new_string);
+      const written = await writeFile(call.roots, path, content, {
+        mkdirParents: true,
+        ...expectationOf(params),
+        signal: call.signal,
+      });
+      return answer(written, 1);
+    }
+    return await editContent(path, params, call);
+  });
+}
+
+async function editContent(
+  path: string,
+  params: ParamsOf<typeof FsEdit>,
+  { roots, signal }: FileCall,
+): Promise<ResultOf<typeof FsEdit>> {
+  const before = await readFile(roots, path, { whole: true, maxBytes: MAX_WRITE_BYTES, signal });
+  const { content, replacements } = replaceText(
+    before.data,
+    params.old_string,
+    params.new_string,
+    params.replace_all,
+  );
+  // What was read is what must still be there: an edit never undoes somebody else's.
+  const { expect: asked } = expectationOf(params);
+  const sha256 = asked?.sha256 ?? createHash('sha256').update(before.data).digest('hex');
+  const written = await writeFile(roots, path, content, { expect: { ...asked, sha256 }, signal });
+  return answer(written, replacements);
+}
+
+function answer(written: WriteResult, replacements: number): ResultOf<typeof FsEdit> {
+  return {
+    path: written.path,
+    bytes_written: written.bytesWritten,
+    mtime: written.mtimeMs,
+    created: written.created,
+    replacements,
+  };
+}

@@ -1,0 +1,13 @@
+// pty.close: the terminal and what runs on it end. Closing one that has ended already is no mistake: the end may have been on its way.
+
+import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import type { CallContext } from '../context.js';
+import type { PtyClose } from '../protocol/pty.js';
+import { findPty } from '../pty/find-pty.js';
+
+export async function closeTerminal(
+  params: ParamsOf<typeof PtyClose>,
+  ctx: CallContext,
+): Promise<ResultOf<typeof PtyClose>> {
+  return { ok: await findPty(ctx.sessions.get(params.session_id), params.pty_id).hangUp() };
+}

@@ -1,0 +1,182 @@
+// fs.*: files below the roots of the session.
+
+import * as z from 'zod/mini';
+import { defineMethod } from '../../wire/jsonrpc/method.js';
+import { Amount, Encoding, Mtime, Path, SessionParams } from './fields.js';
+
+export const EntryType = z.enum(['file', 'dir', 'symlink', 'other']);
+
+/** The file as the caller last saw it; when it is another by now, nothing is written and the answer says what is there. */
+const ExpectParams = {
+  expected_mtime: z.optional(Mtime),
+  expected_sha256: z.optional(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
+};
+
+const Written = { path: z.string(), bytes_written: z.int(), mtime: Mtime, created: z.boolean() };
+
+export const FsRead = defineMethod({
+  name: 'fs.read',
+  summary: 'Read a file, or a part of it by bytes.',
+  params: z.object({
+    ...SessionParams,
+    path: Path,
+    offset: z._default(Amount, 0),
+    length: z.optional(Amount),
+    encoding: z.optional(Encoding),
+  }),
+  result: z.object({
+    path: z.string(),
+    size: z.int(),
+    mtime: Mtime,
+    encoding: Encoding,
+    content: z.string(),
+    truncated: z.boolean(),
+  }),
+  errors: ['forbidden_path'],
+});
+
+export const FsWrite = defineMethod({
+  name: 'fs.write',
+  summary: 'Write a file: replace it, create it, or add to it.',
+  params: z.object({
+    ...SessionParams,
+    path: Path,
+    content: z.string(),
+    encoding: z._default(Encoding, 'utf8'),
+    mode: z._default(z.enum(['create', 'replace', 'append']), 'replace'),
+    mkdir_parents: z._default(z.boolean(), false),
+    atomic: z._default(z.boolean(), true),
+    ...ExpectParams,
+  }),
+  result: z.object(Written),
+  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+});
+
+export const FsList = defineMethod({
+  name: 'fs.list',
+  summary: 'The entries of a folder, or of the whole tree below it.',
+  params: z.object({
+    ...SessionParams,
+    path: Path,
+    recursive: z._default(z.boolean(), false),
+    max_entries: z.optional(Amount),
+  }),
+  result: z.object({
+    path: z.string(),
+    entries: z.array(
+      z.object({
+        name: z.string(),
+        path: z.string(),
+        type: EntryType,
+        size: z.nullable(z.int()),
+        mtime: z.nullable(Mtime),
+      }),
+    ),
+    truncated: z.boolean(),
+  }),
+  errors: ['forbidden_path', 'timeout'],
+});
+
+export const FsGlob = defineMethod({
+  name: 'fs.glob',
+  summary: 'The paths that match a pattern: *, ?, [a-z], {a,b}, **.',
+  params: z.object({
+    ...SessionParams,
+    pattern: Path,
+    cwd: z.optional(Path),
+    max_matches: z.optional(Amount),
+    dot: z._default(z.boolean(), true),
+  }),
+  result: z.object({ matches: z.array(z.string()), truncated: z.boolean() }),
+  errors: ['forbidden_path', 'timeout'],
+});
+
+export const FsStat = defineMethod({
+  name: 'fs.stat',
+  summary: 'What is at a path; a link is told of, not followed.',
+  params: z.object({ ...SessionParams, path: Path }),
+  result: z.object({
+    path: z.string(),
+    exists: z.boolean(),
+    type: z.optional(EntryType),
+    size: z.optional(z.int()),
+    mtime: z.optional(Mtime),
+    mode: z.optional(z.string()),
+    uid: z.optional(z.int()),
+    gid: z.optional(z.int()),
+    symlink_target: z.optional(z.string()),
+  }),
+  errors: ['forbidden_path'],
+});
+
+export const FsEdit = defineMethod({
+  name: 'fs.edit',
+  summary: 'Replace a text in a file. An empty old_string replaces or creates the whole file.',
+  params: z.object({
+    ...SessionParams,
+    path: Path,
+    old_string: z.string(),
+    new_string: z.string(),
+    replace_all: z._default(z.boolean(), false),
+    ...ExpectParams,
+  }),
+  result: z.object({ ...Written, replacements: z.int() }),
+  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+});
+
+export const FsPatch = defineMethod({
+  name: 'fs.patch',
+  summary: 'Apply a patch to several files: all of it, or nothing.',
+  params: z.object({ ...SessionParams, patch_text: z.string(), cwd: z.optional(Path) }),
+  result: z.object({
+    added: z.array(z.string()),
+    updated: z.array(z.string()),
+    deleted: z.array(z.string()),
+    moved: z.optional(z.array(z.object({ from: z.string(), to: z.string() }))),
+  }),
+  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+});
+
+export const FsMkdir = defineMethod({
+  name: 'fs.mkdir',
+  summary: 'Make a folder.',
+  params: z.object({ ...SessionParams, path: Path, parents: z._default(z.boolean(), false) }),
+  result: z.object({ path: z.string(), created: z.boolean() }),
+  errors: ['forbidden_path'],
+});
+
+export const FsRemove = defineMethod({
+  name: 'fs.remove',
+  summary: 'Remove a file, a link, or a folder; with recursive, a folder and all that is in it.',
+  params: z.object({
+    ...SessionParams,
+    path: Path,
+    recursive: z._default(z.boolean(), false),
+    missing_ok: z._default(z.boolean(), false),
+  }),
+  result: z.object({ path: z.string(), removed: z.int() }),
+  errors: ['forbidden_path', 'timeout'],
+});
+
+const TwoPaths = {
+  from: Path,
+  to: Path,
+  overwrite: z._default(z.boolean(), false),
+  mkdir_parents: z._default(z.boolean(), false),
+};
+
+export const FsMove = defineMethod({
+  name: 'fs.move',
+  summary: 'Move or rename a file or folder.',
+  params: z.object({ ...SessionParams, ...TwoPaths }),
+  result: z.object({ from: z.string(), to: z.string() }),
+  errors: ['forbidden_path', 'concurrency_conflict'],
+});
+
+export const FsCopy = defineMethod({
+  name: 'fs.copy',
+  summary: 'Copy a file; with recursive, a folder and all that is in it.',
+  params: z.object({ ...SessionParams, ...TwoPaths, recursive: z._default(z.boolean(), false) }),
+  result: z.object({ from: z.string(), to: z.string(), entries: z.int() }),
+  errors: ['forbidden_path', 'concurrency_conflict', 'timeout'],
+});

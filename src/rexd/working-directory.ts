@@ -1,0 +1,26 @@
+// The folder a command runs in: inside the session's roots, and held open so that it cannot be swapped before the start.
+
+import { type Pin } from '../host/files/pin.js';
+import { pinDirectory } from '../host/files/walk.js';
+import { forbiddenPath, toRexdError } from './errors.js';
+import type { Session } from './sessions.js';
+
+export interface WorkingDirectory extends Disposable {
+  /** For chdir, as long as it is held: the folder itself, whatever its name means by then. */
+  readonly path: string;
+  /** For people. */
+  readonly shown: string;
+}
+
+export function openWorkingDirectory(session: Session, asked: string | undefined): WorkingDirectory {
+  const base = session.cwd;
+  if (base === null) throw forbiddenPath(asked ?? '.', []);
+  const shown = session.roots.resolve(asked ?? base, base);
+  let held: Pin;
+  try {
+    held = pinDirectory(session.roots.files, shown);
+  } catch (thrown) {
+    throw toRexdError(thrown, session.roots);
+  }
+  return { path: held.here, shown, [Symbol.dispose]: () => held[Symbol.dispose]() };
+}
