@@ -4,23 +4,15 @@ import * as z from 'zod/mini';
 import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { ClosedError, Resource } from '../../base/resource.js';
-import { LineSplitter, MAX_LINE_BYTES } from '../ndjson/line-splitter.js';
+import { MAX_LINE_BYTES } from '../ndjson/line-splitter.js';
 import { LineWriter, MAX_QUEUED_BYTES, QueueFullError, type Line } from '../ndjson/line-writer.js';
 import { LINGER_MS, type Link } from '../transport/link.js';
 import { CallServer, MAX_CONCURRENT_CALLS, type CallHandler } from './call-server.js';
-import { decodeLine } from './decode.js';
-import { encodeBatch, encodeError, encodeNotification, encodeRequest } from './encode.js';
-import { ReplyBatch, ServedCall, type BatchSink, type BatchSlot } from './incoming-call.js';
-import {
-  CANCEL_METHOD,
-  INVALID_REQUEST,
-  PARSE_ERROR,
-  type IncomingMessage,
-  type RawId,
-  type Unchecked,
-} from './message.js';
+import { encodeNotification } from './encode.js';
+import { IncomingLines } from './incoming-lines.js';
 import type { EventDef, MethodDef, RequestOf, ResultOf } from './method.js';
-import { PendingRequests, type RequestOptions } from './pending-requests.js';
+import { OutgoingCalls, type BatchCall } from './outgoing-calls.js';
+import type { RequestOptions } from './pending-requests.js';
 
 /** Members of a batch; a longer one is refused as a whole. */
 export const MAX_BATCH = 1024;
@@ -35,8 +27,6 @@ export const MAX_WAITING_BYTES_WHILE_CALLING = 64 * 1024 * 1024;
 export const DRAIN_MS = 10_000;
 /** On a plain close: how long the other side may take no answers before it gets no more. */
 export const FLUSH_MS = 1000;
-
-const PARSE_ERROR_REPLY = encodeError('null', { code: PARSE_ERROR, message: 'Parse error' });
 
 export interface PeerOptions {
   readonly onRequest?: CallHandler;
@@ -55,11 +45,6 @@ export interface PeerOptions {
   readonly drainMs?: number;
 }
 
-export interface BatchCall {
-  readonly method: string;
-  readonly params?: object | undefined;
-}
-
 export class RpcPeer extends Resource {
   readonly link: Link;
   /** Settles when the connection is gone: undefined if either side just ended it, else what went wrong. */
@@ -67,20 +52,12 @@ export class RpcPeer extends Resource {
   /** Settles when nothing more will come from the other side, while answers may still go out. */
   readonly inputEnded: Promise<void>;
   readonly #options: PeerOptions;
-  readonly #log: Log | undefined;
-  readonly #maxBatch: number;
   readonly #writer: LineWriter;
-  readonly #splitter: LineSplitter;
+  readonly #lines: IncomingLines;
   readonly #calls: CallServer;
-  readonly #pending: PendingRequests;
+  readonly #outgoing: OutgoingCalls;
   #tellClosed!: (reason: Error | undefined) => void;
   #tellInputEnded!: () => void;
-  /** Why no request can be answered any more. */
-  #refusal: Error | undefined;
-  readonly #batches: BatchSink = {
-    send: (line) => this.#sendReply(line),
-    hold: (bytes) => this.#holdReplies(bytes),
-  };
   #heldBytes = 0;
   #inputOver = false;
   #paused = false;
@@ -91,14 +68,9 @@ export class RpcPeer extends Resource {
     super();
     this.link = link;
     this.#options = options;
-    this.#log = options.log;
-    this.#maxBatch = options.maxBatch ?? MAX_BATCH;
+    const maxBatch = options.maxBatch ?? MAX_BATCH;
     this.closed = new Promise((resolve) => (this.#tellClosed = resolve));
     this.inputEnded = new Promise((resolve) => (this.#tellInputEnded = resolve));
-    this.#pending = new PendingRequests({
-      onCancel: (id) => this.#tellCancelled(id),
-      ...(options.maxPending !== undefined && { max: options.maxPending }),
-    });
     this.#calls = new CallServer({
       onRequest: options.onRequest,
       onNotification: options.onNotification,
@@ -108,14 +80,24 @@ export class RpcPeer extends Resource {
       onProgress: () => this.#regulate(),
       log: options.log,
     });
+    this.#outgoing = new OutgoingCalls({
+      send: (line) => this.#writer.send(line),
+      maxBatch,
+      maxPending: options.maxPending,
+      log: options.log,
+    });
+    this.#lines = new IncomingLines({
+      calls: this.#calls,
+      outgoing: this.#outgoing,
+      batches: { send: (line) => this.#sendReply(line), hold: (bytes) => this.#holdReplies(bytes) },
+      maxLineBytes: options.maxLineBytes ?? MAX_LINE_BYTES,
+      maxBatch,
+      refuseBlankLines: options.refuseBlankLines ?? false,
+    });
+    // Last of the parts: an output that is gone already is told of at once, and ends what the others do.
     this.#writer = new LineWriter(link.output, {
       ...options,
       onFailure: (reason) => this.#onOutputLost(reason),
-    });
-    const maxLineBytes = options.maxLineBytes ?? MAX_LINE_BYTES;
-    this.#splitter = new LineSplitter((bytes, start, end) => this.#onLine(bytes, start, end), {
-      maxLineBytes,
-      onOversize: () => this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`),
     });
     link.input.on('data', this.#onData);
     link.input.once('end', () => this.#onInputEnd());
@@ -136,7 +118,7 @@ export class RpcPeer extends Resource {
 
   /** Rejects with an RpcError for an error answer, else with a LocalError or the signal's reason. */
   request(method: string, params?: object, options?: RequestOptions): Promise<unknown> {
-    return this.#ask({ method, params }, options, (line) => this.#writer.send(line));
+    return this.#outgoing.request({ method, params }, options);
   }
 
   /** `request` by definition: typed, and the result is checked against its schema. */
@@ -156,39 +138,7 @@ export class RpcPeer extends Resource {
 
   /** Many requests in one line, or as few as the cap allows. One promise for each, to be handled like `request`'s. */
   requestBatch(calls: readonly BatchCall[], options?: RequestOptions): Promise<unknown>[] {
-    const answers: Promise<unknown>[] = [];
-    const size = Math.max(1, this.#maxBatch);
-    for (let at = 0; at < calls.length; at += size)
-      answers.push(...this.#askAll(calls.slice(at, at + size), options));
-    return answers;
-  }
-
-  #askAll(calls: readonly BatchCall[], options: RequestOptions | undefined): Promise<unknown>[] {
-    const lines = new Map<number, Line>();
-    const answers = calls.map((call) => this.#ask(call, options, (line, id) => lines.set(id, line)));
-    try {
-      if (lines.size > 0) this.#writer.send(encodeBatch([...lines.values()]));
-    } catch (thrown) {
-      for (const id of lines.keys()) this.#pending.reject(id, thrown as Error);
-    }
-    return answers;
-  }
-
-  /** Gives the line of a request to `send`; not if it is refused, so that nothing is sent that nobody waits for. */
-  #ask(
-    { method, params }: BatchCall,
-    options: RequestOptions | undefined,
-    send: (line: Line, id: number) => void,
-  ): Promise<unknown> {
-    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
-    return new Promise((resolve, reject) => {
-      const id = this.#pending.open({ resolve, reject }, options);
-      try {
-        send(encodeRequest(id, method, params), id);
-      } catch (thrown) {
-        this.#pending.reject(id, thrown as Error);
-      }
-    });
+    return this.#outgoing.requestBatch(calls, options);
   }
 
   /**
@@ -219,11 +169,9 @@ export class RpcPeer extends Resource {
   }
 
   protected override async release(reason: Error): Promise<void> {
-    this.#refusal ??= reason;
     clearTimeout(this.#timer);
-    const { input } = this.link;
-    input.off('data', this.#onData);
-    this.#pending.rejectAll(reason);
+    this.link.input.off('data', this.#onData);
+    this.#outgoing.rejectAll(reason);
     this.#calls.stop(reason);
     await this.#flush();
     await this.link.close();
@@ -250,92 +198,9 @@ export class RpcPeer extends Resource {
   }
 
   readonly #onData = (chunk: Buffer | string): void => {
-    this.#splitter.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+    this.#lines.push(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
     this.#regulate();
   };
-
-  #onLine(bytes: Buffer, start: number, end: number): void {
-    const size = end - start;
-    const line = decodeLine(bytes.toString('utf8', start, end), this.#maxBatch);
-    switch (line.kind) {
-      case 'blank':
-        if (this.#options.refuseBlankLines !== true) return;
-        this.#calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
-        return;
-      case 'parse-error':
-        this.#calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
-        return;
-      case 'batch-too-long':
-        this.#refuse(`a batch must not have more than ${this.#maxBatch} members`);
-        return;
-      case 'batch':
-        this.#onBatch(line.members, size);
-        return;
-      default:
-        this.#onMessage(line, size, undefined);
-    }
-  }
-
-  #onBatch(members: readonly IncomingMessage[], bytes: number): void {
-    const batch = new ReplyBatch(this.#batches);
-    const slots = members.map(({ kind }) =>
-      kind === 'request' || kind === 'bad-request' ? batch.reserve() : undefined,
-    );
-    for (const [i, member] of members.entries()) {
-      this.#onMessage(member, Math.ceil(bytes / members.length), slots[i]);
-    }
-  }
-
-  #onMessage(message: IncomingMessage, bytes: number, slot: BatchSlot | undefined): void {
-    switch (message.kind) {
-      case 'request':
-        this.#calls.offer(new ServedCall(message, bytes, slot));
-        return;
-      case 'notification':
-        this.#calls.offer(new ServedCall(message, bytes, undefined));
-        return;
-      case 'cancel':
-        this.#calls.cancel(message.id, message.rawId);
-        return;
-      case 'response':
-        this.#onResponse(message.body);
-        return;
-      case 'bad-response':
-        this.#onBadResponse(message.body);
-        return;
-      case 'bad-request':
-        this.#refuse(message.reason, message.rawId, bytes, slot);
-    }
-  }
-
-  #onResponse(body: Unchecked): void {
-    if (this.#pending.settle(body)) return;
-    // An error for no request in particular is the other side's complaint about a line of ours.
-    if (body.id === null)
-      this.#log?.warn('the other side did not understand a message', { error: body.error });
-    else this.#log?.debug('an answer came to no open request', { id: body.id });
-  }
-
-  #onBadResponse(body: Unchecked): void {
-    this.#log?.warn('a response has not the shape of one', { id: body.id });
-    this.#pending.reject(
-      body.id,
-      new LocalError('bad_response', 'the answer has not the shape of a response'),
-    );
-  }
-
-  #refuse(reason: string, rawId: RawId = 'null', bytes = 0, slot?: BatchSlot): void {
-    const error = { code: INVALID_REQUEST, message: 'Invalid Request', data: { reason } };
-    this.#calls.offer({ reply: encodeError(rawId, error), bytes, slot });
-  }
-
-  #tellCancelled(id: number): void {
-    try {
-      this.notify(CANCEL_METHOD, { id });
-    } catch {
-      // Nobody reads: the other side would not have learnt it anyway.
-    }
-  }
 
   /** An answer that cannot be queued must not just be missing: that ends the connection. */
   #sendReply(line: Line): void {
@@ -359,14 +224,14 @@ export class RpcPeer extends Resource {
     if (waitingBytes === 0 && !this.#paused && !this.#inputOver) return; // the usual case, after every chunk
     if (this.closing) return;
     if (waitingBytes > 0 && this.#writer.congested) void this.#pumpWhenDrained();
-    const room = this.#pending.size > 0 ? MAX_WAITING_BYTES_WHILE_CALLING : MAX_WAITING_BYTES;
+    const room = this.#outgoing.size > 0 ? MAX_WAITING_BYTES_WHILE_CALLING : MAX_WAITING_BYTES;
     const full = waitingBytes >= (this.#options.maxWaitingBytes ?? room);
     if (full !== this.#paused && !this.#inputOver) {
       this.#paused = full;
       if (full) this.link.input.pause();
       else this.link.input.resume();
     }
-    if (this.#inputOver && this.#calls.size === 0) void this.close(this.#refusal);
+    if (this.#inputOver && this.#calls.size === 0) void this.close(this.#outgoing.refusal);
   }
 
   async #pumpWhenDrained(): Promise<void> {
@@ -384,11 +249,13 @@ export class RpcPeer extends Resource {
   #onInputEnd(): void {
     if (this.#inputOver || this.closing) return;
     this.#inputOver = true;
-    this.#splitter.end();
-    this.#refusal ??= new ClosedError('connection');
-    this.#pending.rejectAll(this.#refusal);
+    this.#lines.end();
+    this.#outgoing.rejectAll(this.#outgoing.refusal ?? new ClosedError('connection'));
     this.#tellInputEnded();
-    this.#timer ??= setTimeout(() => void this.close(this.#refusal), this.#options.drainMs ?? DRAIN_MS);
+    this.#timer ??= setTimeout(
+      () => void this.close(this.#outgoing.refusal),
+      this.#options.drainMs ?? DRAIN_MS,
+    );
     this.#regulate();
   }
 
@@ -400,7 +267,7 @@ export class RpcPeer extends Resource {
   #onOutputLost(cause: Error): void {
     if (this.closing) return;
     const reason = connectionLost(cause);
-    this.#refusal ??= reason;
+    this.#outgoing.refuse(reason);
     this.#calls.stop(reason);
     clearTimeout(this.#timer);
     if (this.#inputOver) void this.close(reason);

@@ -1,0 +1,106 @@
+// Bytes of the other side, taken apart into messages, each given to whoever serves or awaits its kind.
+
+import { LineSplitter } from '../ndjson/line-splitter.js';
+import type { CallServer } from './call-server.js';
+import { decodeLine } from './decode.js';
+import { encodeError } from './encode.js';
+import { ReplyBatch, ServedCall, type BatchSink, type BatchSlot } from './incoming-call.js';
+import { INVALID_REQUEST, PARSE_ERROR, type IncomingMessage, type RawId } from './message.js';
+import type { OutgoingCalls } from './outgoing-calls.js';
+
+const PARSE_ERROR_REPLY = encodeError('null', { code: PARSE_ERROR, message: 'Parse error' });
+
+export interface IncomingLinesOptions {
+  /** Serves requests and notifications, and sends the refusals in turn with their answers. */
+  readonly calls: CallServer;
+  /** Takes the answers to our own requests. */
+  readonly outgoing: OutgoingCalls;
+  /** Where the replies of a batch go. */
+  readonly batches: BatchSink;
+  readonly maxLineBytes: number;
+  readonly maxBatch: number;
+  readonly refuseBlankLines: boolean;
+}
+
+export class IncomingLines {
+  readonly #options: IncomingLinesOptions;
+  readonly #splitter: LineSplitter;
+
+  constructor(options: IncomingLinesOptions) {
+    const { maxLineBytes } = options;
+    this.#options = options;
+    this.#splitter = new LineSplitter((bytes, start, end) => this.#onLine(bytes, start, end), {
+      maxLineBytes,
+      onOversize: () => this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`),
+    });
+  }
+
+  push(chunk: Buffer): void {
+    this.#splitter.push(chunk);
+  }
+
+  /** No more bytes will come: what is left is a line too. */
+  end(): void {
+    this.#splitter.end();
+  }
+
+  #onLine(bytes: Buffer, start: number, end: number): void {
+    const { calls, maxBatch, refuseBlankLines } = this.#options;
+    const size = end - start;
+    const line = decodeLine(bytes.toString('utf8', start, end), maxBatch);
+    switch (line.kind) {
+      case 'blank':
+        if (refuseBlankLines) calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
+        return;
+      case 'parse-error':
+        calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
+        return;
+      case 'batch-too-long':
+        this.#refuse(`a batch must not have more than ${maxBatch} members`);
+        return;
+      case 'batch':
+        this.#onBatch(line.members, size);
+        return;
+      default:
+        this.#onMessage(line, size, undefined);
+    }
+  }
+
+  #onBatch(members: readonly IncomingMessage[], bytes: number): void {
+    const batch = new ReplyBatch(this.#options.batches);
+    const slots = members.map(({ kind }) =>
+      kind === 'request' || kind === 'bad-request' ? batch.reserve() : undefined,
+    );
+    for (const [i, member] of members.entries()) {
+      this.#onMessage(member, Math.ceil(bytes / members.length), slots[i]);
+    }
+  }
+
+  #onMessage(message: IncomingMessage, bytes: number, slot: BatchSlot | undefined): void {
+    const { calls, outgoing } = this.#options;
+    switch (message.kind) {
+      case 'request':
+        calls.offer(new ServedCall(message, bytes, slot));
+        return;
+      case 'notification':
+        calls.offer(new ServedCall(message, bytes, undefined));
+        return;
+      case 'cancel':
+        calls.cancel(message.id, message.rawId);
+        return;
+      case 'response':
+        outgoing.onResponse(message.body);
+        return;
+      case 'bad-response':
+        outgoing.onBadResponse(message.body);
+        return;
+      case 'bad-request':
+        this.#refuse(message.reason, message.rawId, bytes, slot);
+    }
+  }
+
+  #refuse(reason: string, rawId: RawId = 'null', bytes = 0, slot?: BatchSlot): void {
+    const error = { code: INVALID_REQUEST, message: 'Invalid Request', data: { reason } };
+    this.#options.calls.offer({ reply: encodeError(rawId, error), bytes, slot });
+  }
+}
