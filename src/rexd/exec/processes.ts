@@ -12,6 +12,8 @@ export class Processes {
   readonly #limits: LimitSet<RexdLimit>;
   readonly #known = new Map<string, SessionProcess>();
   readonly #starting = new Set<Promise<unknown>>();
+  /** Places of processes that are not known yet. Given back in the same step in which one becomes known. */
+  #reserved = 0;
   #closed = false;
 
   constructor(limits: LimitSet<RexdLimit>) {
@@ -29,7 +31,7 @@ export class Processes {
   /** The place is taken before the start, so that many requests at once cannot all find the last one free. */
   async start<T extends SessionProcess>(start: () => Promise<T>): Promise<T> {
     const max = this.#limits.get('max_processes_per_session');
-    if (this.running + this.#starting.size >= max) {
+    if (this.running + this.#reserved >= max) {
       throw rexdError(
         'resource_limit',
         `${max} processes are running already; wait for one to end or kill it`,
@@ -67,7 +69,13 @@ export class Processes {
   }
 
   async #startOne<T extends SessionProcess>(start: () => Promise<T>): Promise<T> {
-    const process = await start();
+    this.#reserved += 1;
+    let process: T;
+    try {
+      process = await start();
+    } finally {
+      this.#reserved -= 1;
+    }
     if (this.#closed) {
       await process.close();
       throw rexdError('process_not_found', 'The session was closed before the process had started', {});

@@ -1,0 +1,152 @@
+// What every process of a session does, with a terminal or without: it begins, it may run out of time, it ends once.
+
+import { constants } from 'node:os';
+import { deadline, TimeoutError, withSignal } from '../../base/deadline.js';
+import { Resource } from '../../base/resource.js';
+import type { LeaderExit } from '../../host/process/host-process.js';
+import { signalTree, stopTree } from '../../host/process/stop-tree.js';
+import { describeExit, type ExitState } from './exit-state.js';
+import type { EventSink } from './output-stream.js';
+import type { ProcessState, SessionProcess, StreamName } from './session-process.js';
+
+const { SIGTERM, SIGKILL } = constants.signals;
+
+export interface LiveFacts {
+  readonly id: string;
+  readonly argv: readonly string[];
+  /** As people know it. */
+  readonly shownCwd: string;
+  /** Undefined: as long as it likes. */
+  readonly timeoutMs: number | undefined;
+  readonly sink: EventSink;
+}
+
+export interface ExitEvent {
+  readonly method: string;
+  readonly params: Readonly<Record<string, unknown>>;
+}
+
+export abstract class LiveProcess extends Resource implements SessionProcess {
+  readonly id: string;
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly startedAt = new Date();
+  readonly detached: boolean = false;
+  abstract readonly pty: boolean;
+  abstract readonly pid: number;
+  abstract readonly outputLimitExceeded: boolean;
+  /** Resolves with how it ended, after its last event was handed over. */
+  readonly ended: Promise<ExitState>;
+  /** What finds it and all that descends from it. */
+  protected abstract readonly mark: string;
+  /** The program itself; its output may still be under way. */
+  protected abstract readonly leaderRuns: boolean;
+  protected abstract readonly leaderExit: Promise<LeaderExit>;
+  readonly #startedMs = performance.now();
+  #timedOut = false;
+  #exit: ExitState | undefined;
+  #durationMs: number | undefined;
+  #begin: () => void = () => {};
+
+  protected constructor(facts: LiveFacts) {
+    super();
+    this.id = facts.id;
+    this.argv = facts.argv;
+    this.cwd = facts.shownCwd;
+    const begun = new Promise<void>((resolve) => {
+      this.#begin = resolve;
+    });
+    // Nobody can begin before the whole of it is made.
+    this.ended = begun.then(() => this.#run(facts));
+  }
+
+  get running(): boolean {
+    return this.#exit === undefined;
+  }
+
+  get timedOut(): boolean {
+    return this.#timedOut;
+  }
+
+  get exit(): ExitState | undefined {
+    return this.#exit;
+  }
+
+  get durationMs(): number {
+    return this.#durationMs ?? this.#ageMs();
+  }
+
+  /** From here on output flows and the clock runs. Called when the client has been told the process's id. */
+  begin(): void {
+    this.#begin();
+  }
+
+  /** How it ended, or undefined when the time is up first. */
+  async wait(timeoutMs: number, caller: AbortSignal): Promise<ExitState | undefined> {
+    if (this.#exit !== undefined) return this.#exit;
+    using limit = deadline(timeoutMs, { also: [caller] });
+    try {
+      return await withSignal(this.ended, limit.signal);
+    } catch (thrown) {
+      if (thrown instanceof TimeoutError) return undefined;
+      throw thrown;
+    }
+  }
+
+  /** False when it has ended already, with all it started. TERM and KILL end the whole tree; any other signal is only delivered to it. */
+  kill(signal: number): boolean {
+    // It may have left others behind: whoever calls a command off means all of it.
+    if (!this.leaderRuns && signalTree(this.mark, 0) === 0) return false;
+    if (signal === SIGTERM) this.stop();
+    else if (signal === SIGKILL) this.stop(0);
+    else signalTree(this.mark, signal);
+    return true;
+  }
+
+  abstract bytes(stream: StreamName): number;
+  abstract read(stream: StreamName, offset: number, length: number): Promise<Buffer>;
+  abstract input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void>;
+  abstract state(): ProcessState;
+
+  protected stop(graceMs?: number): void {
+    // A survivor (another user's process, a broken disk) is the guardian's business; the exit is still reported.
+    stopTree(this.mark, graceMs === undefined ? {} : { graceMs }).catch(() => {});
+  }
+
+  /** Resolves when all of the output has been handed over. */
+  protected abstract deliverOutput(): Promise<void>;
+  /** Its time is up. */
+  protected abstract stopForTime(): void;
+  protected abstract exitEvent(exit: ExitState): ExitEvent;
+
+  protected endState(): Pick<ProcessState, 'status' | 'exit_code' | 'signal'> {
+    return {
+      status: this.#exit?.status ?? 'running',
+      exit_code: this.#exit?.exitCode ?? null,
+      signal: this.#exit?.signal ?? null,
+    };
+  }
+
+  async #run({ timeoutMs, sink }: LiveFacts): Promise<ExitState> {
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#runOutOfTime(), timeoutMs);
+    // Not when its output has been taken: a client that reads slowly does not make a command late.
+    const leader = this.leaderExit.then((exit) => {
+      clearTimeout(timer);
+      this.#durationMs = this.#ageMs();
+      return exit;
+    });
+    await this.deliverOutput();
+    this.#exit = describeExit(await leader, this.#timedOut);
+    await sink(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...this.exitEvent(this.#exit) })));
+    return this.#exit;
+  }
+
+  #runOutOfTime(): void {
+    this.#timedOut = true;
+    this.stopForTime();
+  }
+
+  #ageMs(): number {
+    return Math.round(performance.now() - this.#startedMs);
+  }
+}
