@@ -60,8 +60,7 @@ export class RexdServer extends Resource {
         sessions,
         log: this.#log,
         sink,
-        // The answer is queued by the promises that follow the handler's; an immediate comes after all of them.
-        afterReply: (then) => setImmediate(then),
+        afterReply: (then) => incoming.afterReply(then),
       });
     const peer = new RpcPeer(link, {
       onRequest: call,

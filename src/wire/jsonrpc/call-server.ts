@@ -151,7 +151,7 @@ export class CallServer {
   }
 
   #answer(call: ServedCall, result: unknown): void {
-    if (call.rawId === undefined || this.#stopped) return;
+    if (call.rawId === undefined || this.#stopped) return call.tellReplied();
     let reply: Line;
     try {
       reply = encodeResult(call.rawId, result);
@@ -162,11 +162,11 @@ export class CallServer {
       });
       reply = encodeError(call.rawId, { code: INTERNAL_ERROR, message: 'Internal error' });
     }
-    this.#reply(call.slot, reply);
+    this.#reply(call.slot, reply, call);
   }
 
   #fail(call: ServedCall, thrown: unknown): void {
-    if (this.#stopped) return; // it failed because we are gone: nobody to tell
+    if (this.#stopped) return call.tellReplied(); // it failed because we are gone: nobody to tell
     const { abortReason } = call;
     // However the handler chose to fail after the caller called it off, that is why.
     const reason = abortReason ?? thrown;
@@ -176,8 +176,8 @@ export class CallServer {
     } else if (call.rawId === undefined) {
       this.#options.log?.debug('a notification failed', { method: call.method, error: reason.message });
     }
-    if (call.rawId !== undefined)
-      this.#reply(call.slot, this.#encodeFailure(call.rawId, toWireError(reason)));
+    if (call.rawId === undefined) return call.tellReplied();
+    this.#reply(call.slot, this.#encodeFailure(call.rawId, toWireError(reason)), call);
   }
 
   #encodeFailure(rawId: RawId, error: WireError): Line {
@@ -195,9 +195,10 @@ export class CallServer {
     }
   }
 
-  #reply(slot: BatchSlot | undefined, reply: Line): void {
-    if (slot === undefined) this.#options.send(reply);
-    else slot.fill(reply);
+  #reply(slot: BatchSlot | undefined, reply: Line, call?: ServedCall): void {
+    if (slot !== undefined) return slot.fill(reply, call && (() => call.tellReplied()));
+    this.#options.send(reply);
+    call?.tellReplied();
   }
 }
 

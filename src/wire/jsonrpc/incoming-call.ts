@@ -13,6 +13,12 @@ export interface IncomingCall {
   readonly id: JsonRpcId | undefined;
   /** Aborts when the caller calls it off, or the connection closes. */
   readonly signal: AbortSignal;
+  /**
+   * Runs `then` as soon as the answer is queued, so that whatever it sends comes behind. The answer of a batch is that
+   * of all its members. After a notification it runs when the handler is done; when the connection ends first, perhaps
+   * not at all.
+   */
+  afterReply(then: () => void): void;
 }
 
 export class ServedCall implements IncomingCall {
@@ -25,6 +31,7 @@ export class ServedCall implements IncomingCall {
   readonly slot: BatchSlot | undefined;
   #controller: AbortController | undefined;
   #abortReason: Error | undefined;
+  #afterReply: (() => void)[] | undefined;
 
   constructor(message: IncomingRequest | IncomingNotification, bytes: number, slot: BatchSlot | undefined) {
     this.method = message.method;
@@ -48,6 +55,18 @@ export class ServedCall implements IncomingCall {
     return this.#abortReason;
   }
 
+  afterReply(then: () => void): void {
+    this.#afterReply ??= [];
+    this.#afterReply.push(then);
+  }
+
+  /** The answer is queued, or there will be none. */
+  tellReplied(): void {
+    const waiting = this.#afterReply;
+    this.#afterReply = undefined;
+    for (const then of waiting ?? []) then();
+  }
+
   abort(reason: Error): void {
     if (this.#abortReason !== undefined) return;
     this.#abortReason = reason;
@@ -57,12 +76,14 @@ export class ServedCall implements IncomingCall {
 
 /** Where one reply of a batch goes. */
 export interface BatchSlot {
-  fill(reply: Line): void;
+  /** `onSent` is called when the answer of the whole batch is queued. */
+  fill(reply: Line, onSent?: () => void): void;
 }
 
 /** The replies of one batch, held until the last of them is there, then sent in the order of their requests. */
 export class ReplyBatch {
   readonly #replies: Line[] = [];
+  readonly #onSent: (() => void)[] = [];
   readonly #sink: BatchSink;
   #missing = 0;
   #held = 0;
@@ -75,18 +96,20 @@ export class ReplyBatch {
   reserve(): BatchSlot {
     const index = this.#missing;
     this.#missing += 1;
-    return { fill: (reply) => this.#fill(index, reply) };
+    return { fill: (reply, onSent) => this.#fill(index, reply, onSent) };
   }
 
-  #fill(index: number, reply: Line): void {
+  #fill(index: number, reply: Line, onSent: (() => void) | undefined): void {
     const bytes = sizeOf(reply);
     this.#replies[index] = reply;
     this.#missing -= 1;
     this.#held += bytes;
     this.#sink.hold(bytes);
+    if (onSent !== undefined) this.#onSent.push(onSent);
     if (this.#missing > 0) return;
     this.#sink.hold(-this.#held);
     this.#sink.send(encodeBatch(this.#replies));
+    for (const tell of this.#onSent) tell();
   }
 }
 

@@ -5,9 +5,10 @@ import type { Clause, Transport } from '../clauses/clause.js';
 import { rexd } from '../clauses/rexd.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
+import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
 
-export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdPty };
+export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdLife, ...rexdPty };
 export type ClauseId = keyof typeof clauses;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];

@@ -242,6 +242,26 @@ describe('batches', () => {
     ]);
   });
 
+  test('what shall follow an answer follows that of the whole batch, also after an error or a notification', async () => {
+    const gate = deferred();
+    await using served = wirePeer({
+      onRequest: async (call) => {
+        call.afterReply(() => served.peer.notify(`after ${call.method}`));
+        if (call.method === 'slow') await gate.promise;
+        if (call.method === 'bad') throw new RpcError(-32001, 'no');
+        return call.method;
+      },
+      onNotification: (call) => call.afterReply(() => served.peer.notify(`after ${call.method}`)),
+    });
+    const note = { jsonrpc: '2.0', method: 'note' };
+    served.wire.send([request(1, 'fast'), request(2, 'slow'), note, request(3, 'bad')], request(4, 'bad'));
+    const lines = async (count: number): Promise<unknown[]> =>
+      (await served.wire.take(count)).map((line) => (JSON.parse(line) as { method?: string }).method);
+    expect(await lines(3)).toEqual(['after note', undefined, 'after bad']); // the batch is held, the rest is not
+    gate.resolve();
+    expect(await lines(4)).toEqual([undefined, 'after fast', 'after bad', 'after slow']);
+  });
+
   test('longer than the cap are refused as a whole', async () => {
     await using served = wirePeer({ onRequest: echo, maxBatch: 3 });
     const line = await served.wire.ask([1, 2, 3, 4].map((id) => request(id)));

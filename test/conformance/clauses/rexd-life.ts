@@ -1,0 +1,10 @@
+// The clauses of REXD v1 about the order of events, an input that stays open, and what a server leaves when it ends.
+
+import type { Clause } from './clause.js';
+
+export const rexdLife = {
+  'rexd/events/after-batch': {
+    text: 'no event of a process comes before the answer that names it, also when that is the answer of a batch',
+    source: 'rexd-v1 "Event Streaming", "Message Types"',
+  },
+} as const satisfies Record<string, Clause>;

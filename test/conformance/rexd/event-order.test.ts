@@ -1,0 +1,68 @@
+// REXD v1: the answer first, then the events, however the request came.
+
+import { expect } from 'vitest';
+import { until } from '../../helpers/wait.js';
+import { ExecClient } from '../kit/exec-client.js';
+import type { Answer } from '../kit/rexd-under-test.js';
+import { verifies } from '../kit/verifies.js';
+
+interface Call {
+  readonly method: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** Sends one batch and gives its answer, and what had come before it since the batch was sent. */
+async function sendBatch(
+  client: ExecClient,
+  calls: readonly Call[],
+): Promise<{ answers: readonly Answer[]; before: readonly object[] }> {
+  const from = client.log.length;
+  const members = calls.map(({ method, params }, i) => ({
+    jsonrpc: '2.0',
+    id: `batch-${i}`,
+    method,
+    params: { session_id: client.sessionId, ...params },
+  }));
+  client.rexd.write(`${JSON.stringify(members)}\n`);
+  const at = await until(() => {
+    const found = client.log.findIndex((message, i) => i >= from && Array.isArray(message));
+    return found !== -1 && { found };
+  }, 'the answer of the batch');
+  return {
+    answers: client.log[at.found] as unknown as readonly Answer[],
+    before: client.log.slice(from, at.found),
+  };
+}
+
+verifies('rexd/events/after-batch', async () => {
+  await using client = await ExecClient.open();
+  const other = await client.start({ argv: ['sleep', '60'] });
+  const { answers, before } = await sendBatch(client, [
+    { method: 'exec.start', params: { argv: ['echo', 'plain'], stdin: '' } },
+    { method: 'pty.open', params: { argv: ['echo', 'shown'] } },
+    { method: 'exec.start', params: { argv: ['/no/such/program'], stdin: '' } },
+    { method: 'exec.wait', params: { process_id: other, timeout_ms: 400 } }, // holds the answer of the others back
+  ]);
+  expect(before).toEqual([]);
+  const [plain, shown, failed, waited] = answers;
+  expect(waited?.result).toMatchObject({ status: 'running' });
+  const run = await client.finish(String(plain?.result?.['process_id']));
+  expect(run.stdout.toString()).toBe('plain\n');
+  expect(run.exit).toMatchObject({ exit_code: 0, timed_out: false });
+  await client.event(String(shown?.result?.['process_id']), 'pty.exit');
+  const lost = (failed?.error?.data as { process_id: string }).process_id;
+  await client.event(lost, 'exec.error');
+});
+
+verifies('rexd/events/after-batch', async () => {
+  await using client = await ExecClient.open({ limits: { max_processes_per_session: 16 } });
+  const start = { method: 'exec.start', params: { argv: ['echo', 'x'], stdin: '' } };
+  for (let round = 0; round < 5; round++) {
+    const { answers, before } = await sendBatch(client, Array<Call>(12).fill(start));
+    expect(before).toEqual([]);
+    for (const { result } of answers) {
+      const { stdout } = await client.finish(String(result?.['process_id']));
+      expect(stdout.toString()).toBe('x\n');
+    }
+  }
+});
