@@ -56,8 +56,9 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
     const begun = new Promise<void>((resolve) => {
       this.#begin = resolve;
     });
-    // Nobody can begin before the whole of it is made.
-    this.ended = begun.then(() => this.#run(facts));
+    // A moment later, when the whole of it is made.
+    const leader = Promise.resolve().then(() => this.#watchClock(facts.timeoutMs));
+    this.ended = begun.then(() => this.#run(facts.sink, leader));
   }
 
   get running(): boolean {
@@ -76,7 +77,7 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
     return this.#durationMs ?? this.#ageMs();
   }
 
-  /** From here on output flows and the clock runs. Called when the client has been told the process's id. */
+  /** From here on output flows. Called when the client has been told the process's id. */
   begin(): void {
     this.#begin();
   }
@@ -127,14 +128,19 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
     };
   }
 
-  async #run({ timeoutMs, sink }: LiveFacts): Promise<ExitState> {
+  /**
+   * From the start, also when the answer has to wait for others of its batch. Until the program has ended, not until its
+   * output has been taken: a client that reads slowly does not make a command late.
+   */
+  async #watchClock(timeoutMs: number | undefined): Promise<LeaderExit> {
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#runOutOfTime(), timeoutMs);
-    // Not when its output has been taken: a client that reads slowly does not make a command late.
-    const leader = this.leaderExit.then((exit) => {
-      clearTimeout(timer);
-      this.#durationMs = this.#ageMs();
-      return exit;
-    });
+    const exit = await this.leaderExit;
+    clearTimeout(timer);
+    this.#durationMs = this.#ageMs();
+    return exit;
+  }
+
+  async #run(sink: EventSink, leader: Promise<LeaderExit>): Promise<ExitState> {
     await this.deliverOutput();
     this.#exit = describeExit(await leader, this.#timedOut);
     await sink(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...this.exitEvent(this.#exit) })));

@@ -50,19 +50,35 @@ verifies('rexd/events/after-batch', async () => {
   expect(run.stdout.toString()).toBe('plain\n');
   expect(run.exit).toMatchObject({ exit_code: 0, timed_out: false });
   await client.event(String(shown?.result?.['process_id']), 'pty.exit');
-  const lost = (failed?.error?.data as { process_id: string }).process_id;
-  await client.event(lost, 'exec.error');
+  const lost = failed?.error?.data as { process_id: string } | undefined;
+  await client.event(String(lost?.process_id), 'exec.error');
 });
 
 verifies('rexd/events/after-batch', async () => {
   await using client = await ExecClient.open({ limits: { max_processes_per_session: 16 } });
   const start = { method: 'exec.start', params: { argv: ['echo', 'x'], stdin: '' } };
   for (let round = 0; round < 5; round++) {
-    const { answers, before } = await sendBatch(client, Array<Call>(12).fill(start));
+    const { answers, before } = await sendBatch(
+      client,
+      Array.from({ length: 12 }, () => start),
+    );
     expect(before).toEqual([]);
     for (const { result } of answers) {
       const { stdout } = await client.finish(String(result?.['process_id']));
       expect(stdout.toString()).toBe('x\n');
     }
   }
+});
+
+verifies('rexd/events/after-batch', async () => {
+  await using client = await ExecClient.open();
+  const other = await client.start({ argv: ['sleep', '60'] });
+  const { answers } = await sendBatch(client, [
+    { method: 'exec.start', params: { argv: ['sleep', '60'], stdin: '', timeout_ms: 100 } },
+    { method: 'exec.wait', params: { process_id: other, timeout_ms: 1500 } },
+  ]);
+  // Its clock runs from its start: whoever holds the answer back does not give it more time.
+  const { exit } = await client.finish(String(answers[0]?.result?.['process_id']));
+  expect(exit).toMatchObject({ timed_out: true, exit_code: 143 });
+  expect(exit['duration_ms']).toBeLessThan(1400);
 });
