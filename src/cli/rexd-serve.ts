@@ -10,6 +10,7 @@ import { Roots } from '../guard/roots.js';
 import { makeFolders } from '../host/make-folders.js';
 import { isPtyInstalled } from '../host/pty/native.js';
 import { loadConfig } from '../rexd/config.js';
+import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
 import { processLink } from '../wire/transport/stdio.js';
@@ -28,6 +29,12 @@ export async function serveStdio(flags: Flags): Promise<number> {
     level: logLevel(flags) ?? config.server.log_level,
     ...(file !== undefined && { file }),
   });
+  const sandbox = await prepareSandbox(config);
+  if (sandbox.reason !== undefined)
+    log.warn('commands run without a sandbox', {
+      reason: sandbox.reason,
+      mode: config.security.sandbox.mode,
+    });
   const audit = await openAudit(config, log);
   const spoolDir = join(tmpdir(), `rexd-${process.pid}`);
   const server = new RexdServer({
@@ -36,8 +43,15 @@ export async function serveStdio(flags: Flags): Promise<number> {
       roots,
       limits: config.limits,
       reportVersion: config.server.report_version,
-      capabilities: ['exec', 'fs', 'events', ...(isPtyInstalled() ? ['pty'] : [])],
+      capabilities: [
+        'exec',
+        'fs',
+        'events',
+        ...(isPtyInstalled() ? ['pty'] : []),
+        ...(sandbox.sandbox === undefined ? [] : ['sandbox']),
+      ],
       policy: config.policy,
+      ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
       environment: process.env,
       passedVariables: config.security.pass_env,
       spoolDir,
@@ -65,11 +79,13 @@ export async function serveStdio(flags: Flags): Promise<number> {
 export async function checkConfig(flags: Flags): Promise<string> {
   const { config, roots } = await readSettings(flags);
   if (config.audit.enabled) assertWritable('audit.path', config.audit.path);
+  const sandbox = await prepareSandbox(config);
   const facts = {
     config: config.file ?? null,
     roots: roots.shown,
     limits: config.limits.toJSON(),
     ...describePolicy(config),
+    sandbox: describeSandbox(config, sandbox),
     audit: config.audit.enabled ? config.audit.path : null,
   };
   if (flags.has('json')) return JSON.stringify(facts);
@@ -78,6 +94,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     `roots:  ${facts.roots.length === 0 ? 'none: every path will be refused; pass --root DIR' : facts.roots.join('\n        ')}`,
     `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
     ...sayRules(facts),
+    `sandbox: ${saySandbox(facts.sandbox)}`,
     `audit:  ${facts.audit ?? 'off'}`,
     'limits:',
     ...Object.entries(facts.limits).map(([name, value]) => `  ${name} = ${value}`),
@@ -145,6 +162,8 @@ async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undef
   const { AuditLog } = await import('../guard/audit.js');
   const audit = new AuditLog({
     path: config.audit.path,
+    maxBytes: config.audit.max_bytes,
+    keep: config.audit.keep,
     onError: (error) => log.error('the audit log cannot be written', { reason: error.message }),
   });
   process.once('exit', () => audit.flushSync());

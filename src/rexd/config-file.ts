@@ -9,11 +9,16 @@ import { describeIssues, sayIssue } from '../base/schema-issues.js';
 import { COMMAND_CLASSES, CommandPolicy } from '../guard/command-policy.js';
 import { CommandRuleError } from '../guard/command-policy-pattern.js';
 import { LimitSet } from '../guard/limits.js';
+import { lineOfKey } from './config-line.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
-import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
+import { ConfigError, DEFAULTS, type RexdConfig, SANDBOX_MODES } from './settings.js';
 
 /** A configuration is a page of text; whatever is larger is some other file. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
+/** Rotated audit files that may be kept: each rotation renames all of them. */
+export const MAX_AUDIT_FILES = 1000;
+/** An audit file holds at least the longest entry there can be. */
+const MIN_AUDIT_BYTES = 64 * 1024;
 
 const text = z.string().check(z.minLength(1));
 /** A whole name: whoever writes a pattern here should learn that it would match nothing. */
@@ -31,6 +36,13 @@ const Server = z.strictObject({
   log_level: z._default(z.enum(LOG_LEVELS), DEFAULTS.server.log_level),
   report_version: z._default(text, DEFAULTS.server.report_version),
 });
+const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
+const Sandbox = z.strictObject({
+  mode: z._default(z.enum(SANDBOX_MODES), DEFAULTS.security.sandbox.mode),
+  network: z._default(z.boolean(), DEFAULTS.security.sandbox.network),
+  read_write: z._default(z.array(absolutePath), []),
+  read_only: z._default(z.array(absolutePath), []),
+});
 const Security = z.strictObject({
   allow_shell: z._default(z.boolean(), DEFAULTS.security.allow_shell),
   allowed_roots: z._default(z.array(z.strictObject({ path: text })), []),
@@ -39,15 +51,16 @@ const Security = z.strictObject({
   sudo: z.optional(z.array(text)),
   classes: z.optional(z.array(z.enum(COMMAND_CLASSES))),
   pass_env: z._default(z.array(variable), []),
+  sandbox: z.prefault(Sandbox, {}),
 });
 const Audit = z.strictObject({
   enabled: z._default(z.boolean(), DEFAULTS.audit.enabled),
-  path: z._default(
-    z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path')),
-    DEFAULTS.audit.path,
-  ),
+  path: z._default(absolutePath, DEFAULTS.audit.path),
+  max_bytes: z._default(z.int().check(z.gte(MIN_AUDIT_BYTES)), DEFAULTS.audit.max_bytes),
+  keep: z._default(z.int().check(z.gte(1), z.lte(MAX_AUDIT_FILES)), DEFAULTS.audit.keep),
 });
-const ConfigFile = z.strictObject({
+/** What can be written in a configuration; docs/config.md is made from it. */
+export const ConfigFile = z.strictObject({
   server: z.prefault(Server, {}),
   limits: z.prefault(z.strictObject(limits), {}),
   security: z.prefault(Security, {}),
@@ -55,10 +68,14 @@ const ConfigFile = z.strictObject({
 });
 
 export function readConfigFile(file: string): RexdConfig {
-  const value = parseToml(file, readSource(file));
+  const source = readSource(file);
+  const value = parseToml(file, source);
   const checked = z.safeParse(ConfigFile, value);
   if (!checked.success) {
-    const issues = describeIssues(checked.error.issues, value, knownKeys).map((issue) => sayIssue(issue, ''));
+    const issues = describeIssues(checked.error.issues, value, knownKeys).map((issue) => {
+      const line = lineOfKey(source, issue.path);
+      return `${line === undefined ? '' : `line ${line}: `}${sayIssue(issue, '')}`;
+    });
     throw new ConfigError(file, issues.join('; '));
   }
   const settings = checked.data;
@@ -97,14 +114,16 @@ function inFile<T>(file: string, section: string, build: () => T): T {
 }
 
 function knownKeys(at: readonly PropertyKey[]): readonly string[] {
-  const sections: Readonly<Record<string, object>> = {
+  const tables: Readonly<Record<string, object>> = {
+    '': ConfigFile.shape,
     server: Server.shape,
     limits,
     security: Security.shape,
+    'security.sandbox': Sandbox.shape,
     audit: Audit.shape,
   };
-  if (at.length === 0) return Object.keys(sections);
-  return at.length > 1 ? ['path'] : Object.keys(sections[String(at[0])] ?? {});
+  const table = tables[at.map(String).join('.')];
+  return table === undefined ? ['path'] : Object.keys(table);
 }
 
 function readSource(file: string): string {

@@ -4,6 +4,7 @@ import type { Log } from '../base/log.js';
 import type { CommandPolicy } from '../guard/command-policy.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
+import type { Sandbox } from '../guard/sandbox.js';
 import type { EventSink } from './exec/output-stream.js';
 import type { RexdLimit } from './limits.js';
 import type { Sessions } from './sessions.js';
@@ -15,6 +16,8 @@ export interface ServerFacts {
   readonly reportVersion: string;
   readonly capabilities: readonly string[];
   readonly policy: CommandPolicy;
+  /** What commands run in; absent when they run as the server itself does. */
+  readonly sandbox?: Sandbox;
   /** Of the server itself; commands are given a part of it. */
   readonly environment: NodeJS.ProcessEnv;
   /** Names of variables that commands are given beside the usual ones. */

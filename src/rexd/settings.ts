@@ -6,6 +6,10 @@ import type { CommandClass, CommandPolicy } from '../guard/command-policy.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { RexdLimit } from './limits.js';
 
+/** Without one, where there is one, or not at all without one. */
+export const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
+export type SandboxMode = (typeof SANDBOX_MODES)[number];
+
 export interface RexdSettings {
   readonly server: {
     readonly stdio: boolean;
@@ -25,8 +29,22 @@ export interface RexdSettings {
     readonly classes?: readonly CommandClass[] | undefined;
     /** Variables of the server's environment that commands are given beside the usual ones. */
     readonly pass_env: readonly string[];
+    /** What commands run in. */
+    readonly sandbox: {
+      readonly mode: SandboxMode;
+      readonly network: boolean;
+      readonly read_write: readonly string[];
+      readonly read_only: readonly string[];
+    };
   };
-  readonly audit: { readonly enabled: boolean; readonly path: string };
+  readonly audit: {
+    readonly enabled: boolean;
+    readonly path: string;
+    /** A file that would grow past this is put aside as `path.1`. */
+    readonly max_bytes: number;
+    /** How many of those stay. */
+    readonly keep: number;
+  };
 }
 
 export interface RexdConfig extends RexdSettings {
@@ -44,8 +62,15 @@ export const DEFAULTS: RexdSettings = {
     // Clients that exist check for the version of the implementation they were written against; see the room's README.
     report_version: '0.1.5',
   },
-  security: { allow_shell: true, allowed_roots: [], allow_commands: [], deny_commands: [], pass_env: [] },
-  audit: { enabled: false, path: '/var/log/rexd/audit.log' },
+  security: {
+    allow_shell: true,
+    allowed_roots: [],
+    allow_commands: [],
+    deny_commands: [],
+    pass_env: [],
+    sandbox: { mode: 'off', network: true, read_write: [], read_only: [] },
+  },
+  audit: { enabled: false, path: '/var/log/rexd/audit.log', max_bytes: 16 * 1024 * 1024, keep: 5 },
 };
 
 export class ConfigError extends LocalError {

@@ -87,7 +87,7 @@ function tool(name: string): string | undefined {
  * Where the program is, with the errors the system would give. The launcher could report them only as an exit code and
  * a line on the terminal, which a program of that name may produce as well.
  */
-function findProgram({ program, cwd = '.', path = DEFAULT_PATH }: LaunchAttempt): string {
+export function findProgram({ program, cwd = '.', path = DEFAULT_PATH }: LaunchAttempt): string {
   if (program === '') throw new TypeError('there is no program to start');
   const places = program.includes('/') ? [program] : path.split(delimiter).map((dir) => `${dir}/${program}`);
   const found = places.map((place) => {

@@ -17,6 +17,8 @@ export interface ExecRequest {
   readonly id: string;
   readonly sessionId: string;
   readonly argv: readonly string[];
+  /** What is really started, when `argv` runs in a sandbox. */
+  readonly sandboxed?: readonly string[] | undefined;
   /** For chdir; the name people know it by is `shownCwd`. */
   readonly cwd: string;
   readonly shownCwd: string;
@@ -44,7 +46,7 @@ export class ExecProcess extends LiveProcess {
   /** Rejects with LaunchError. Nothing is sent before `begin`. */
   static async start(request: ExecRequest): Promise<ExecProcess> {
     const host = await spawnProcess({
-      argv: request.argv,
+      argv: request.sandboxed ?? request.argv,
       cwd: request.cwd,
       env: request.env,
       stdin: request.stdinOpen ? 'pipe' : (request.stdin ?? 'none'),

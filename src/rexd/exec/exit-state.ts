@@ -22,3 +22,12 @@ export function describeExit(exit: LeaderExit, timedOut: boolean): ExitState {
     signal,
   };
 }
+
+/** A sandbox tells the death of the program in it as shells do, by a code of its own. */
+export function readSandboxExit<T extends LeaderExit>(exit: T): T {
+  const number = (exit.code ?? 0) - SIGNAL_BASE;
+  const signal = SIGNALS.find((name) => constants.signals[name] === number);
+  return signal === undefined ? exit : { ...exit, code: null, signal };
+}
+
+const SIGNALS = Object.keys(constants.signals) as NodeJS.Signals[];

@@ -5,7 +5,7 @@ import { deadline, TimeoutError, withSignal } from '../../base/deadline.js';
 import { Resource } from '../../base/resource.js';
 import type { LeaderExit } from '../../host/process/host-process.js';
 import { signalTree, stopTree } from '../../host/process/stop-tree.js';
-import { describeExit, type ExitState } from './exit-state.js';
+import { describeExit, type ExitState, readSandboxExit } from './exit-state.js';
 import type { EventSink } from './output-stream.js';
 import type { ProcessState, SessionProcess, StreamName } from './session-process.js';
 
@@ -14,6 +14,8 @@ const { SIGTERM, SIGKILL } = constants.signals;
 export interface LiveFacts {
   readonly id: string;
   readonly argv: readonly string[];
+  /** What is really started, when `argv` runs in a sandbox. */
+  readonly sandboxed?: readonly string[] | undefined;
   /** As people know it. */
   readonly shownCwd: string;
   /** Undefined: as long as it likes. */
@@ -57,7 +59,7 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
       this.#begin = resolve;
     });
     // A moment later, when the whole of it is made.
-    const leader = Promise.resolve().then(() => this.#watchClock(facts.timeoutMs));
+    const leader = Promise.resolve().then(() => this.#watchClock(facts));
     this.ended = begun.then(() => this.#run(facts.sink, leader));
   }
 
@@ -132,12 +134,12 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
    * From the start, also when the answer has to wait for others of its batch. Until the program has ended, not until its
    * output has been taken: a client that reads slowly does not make a command late.
    */
-  async #watchClock(timeoutMs: number | undefined): Promise<LeaderExit> {
+  async #watchClock({ timeoutMs, sandboxed }: LiveFacts): Promise<LeaderExit> {
     const timer = timeoutMs === undefined ? undefined : setTimeout(() => this.#runOutOfTime(), timeoutMs);
     const exit = await this.leaderExit;
     clearTimeout(timer);
     this.#durationMs = this.#ageMs();
-    return exit;
+    return sandboxed === undefined ? exit : readSandboxExit(exit);
   }
 
   async #run(sink: EventSink, leader: Promise<LeaderExit>): Promise<ExitState> {

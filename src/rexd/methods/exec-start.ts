@@ -9,6 +9,7 @@ import { invalidParam, rexdError, toRexdError } from '../errors.js';
 import { assertAllowed } from '../exec/allowed.js';
 import { buildEnvironment, findBadVariable } from '../exec/environment.js';
 import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
+import { inSandbox } from '../exec/in-sandbox.js';
 import { launchFailed } from '../exec/launch-failure.js';
 import { programOf } from '../exec/program.js';
 import type { ExecStart } from '../protocol/exec.js';
@@ -24,7 +25,8 @@ export async function startExec(params: Params, ctx: CallContext): Promise<Resul
   const request = describeRequest(params, ctx, session, cwd);
   assertAllowed(ctx.server.policy, params, cwd.shown);
   try {
-    const process = await session.processes.start(() => ExecProcess.start(request));
+    const launch = inSandbox(request, ctx, session, params.detach);
+    const process = await session.processes.start(() => ExecProcess.start(launch));
     ctx.afterReply(() => process.begin());
     return { process_id: process.id, started_at: process.startedAt.toISOString(), pid: process.pid };
   } catch (thrown) {

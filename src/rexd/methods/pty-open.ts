@@ -5,6 +5,7 @@ import type { CallContext } from '../context.js';
 import { invalidParam } from '../errors.js';
 import { assertAllowed } from '../exec/allowed.js';
 import { buildEnvironment, findBadVariable } from '../exec/environment.js';
+import { inSandbox } from '../exec/in-sandbox.js';
 import { programOf } from '../exec/program.js';
 import type { PtyOpen } from '../protocol/pty.js';
 import { toOpenError } from '../pty/pty-errors.js';
@@ -25,25 +26,25 @@ export async function openTerminal(
   assertAllowed(server.policy, params, cwd.shown);
   // TERM says what the terminal of the client can do; that of the server's own, if it has one, says nothing about it.
   const environment = { ...server.environment, TERM: undefined };
+  const request = {
+    sessionId: session.id,
+    argv,
+    cwd: cwd.path,
+    shownCwd: cwd.shown,
+    env: { ...buildEnvironment(environment, server.passedVariables, params.env), PWD: cwd.shown },
+    size: { cols: params.cols, rows: params.rows },
+    timeoutMs:
+      params.timeout_ms === undefined || params.timeout_ms === 0
+        ? undefined
+        : session.timeoutMs(params.timeout_ms),
+    keptBytes: session.maxOutputBytes(undefined),
+    scope: session.mark,
+    spoolDir: server.spoolDir,
+    sink: ctx.sink,
+  };
   try {
-    const process = await session.processes.start(() =>
-      PtyProcess.start({
-        sessionId: session.id,
-        argv,
-        cwd: cwd.path,
-        shownCwd: cwd.shown,
-        env: { ...buildEnvironment(environment, server.passedVariables, params.env), PWD: cwd.shown },
-        size: { cols: params.cols, rows: params.rows },
-        timeoutMs:
-          params.timeout_ms === undefined || params.timeout_ms === 0
-            ? undefined
-            : session.timeoutMs(params.timeout_ms),
-        keptBytes: session.maxOutputBytes(undefined),
-        scope: session.mark,
-        spoolDir: server.spoolDir,
-        sink: ctx.sink,
-      }),
-    );
+    const launch = inSandbox(request, ctx, session, false);
+    const process = await session.processes.start(() => PtyProcess.start(launch));
     ctx.afterReply(() => process.begin());
     return { pty_id: process.ptyId, process_id: process.id };
   } catch (thrown) {

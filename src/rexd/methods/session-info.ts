@@ -8,6 +8,7 @@ export function describeSession(
   params: ParamsOf<typeof SessionInfo>,
   ctx: CallContext,
 ): ResultOf<typeof SessionInfo> {
+  const { sandbox } = ctx.server;
   const session = ctx.sessions.get(params.session_id);
   return {
     session_id: session.id,
@@ -15,5 +16,6 @@ export function describeSession(
     workspace_roots: [...session.roots.shown],
     running_processes: session.processes.running,
     limits: session.limits.toJSON(),
+    sandbox: { active: sandbox !== undefined, network: sandbox?.rules.network ?? true },
   };
 }

@@ -3,7 +3,7 @@
 import type { Roots } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
-import { toRexdError } from '../errors.js';
+import { rexdError, toRexdError } from '../errors.js';
 import { PROTOCOL, type SessionOpen } from '../protocol/session.js';
 
 export function openSession(
@@ -11,6 +11,7 @@ export function openSession(
   ctx: CallContext,
 ): ResultOf<typeof SessionOpen> {
   const { server } = ctx;
+  assertSupported(params.requested_capabilities ?? [], server.capabilities);
   const session = ctx.sessions.open({
     clientName: params.client_name,
     roots: grantRoots(params.workspace_roots, server.roots),
@@ -24,6 +25,16 @@ export function openSession(
     limits: session.limits.toJSON(),
     workspace_roots: [...session.roots.shown],
   };
+}
+
+/** Whoever asks for something relies on it: better told now than by the first call that needs it. */
+function assertSupported(requested: readonly string[], capabilities: readonly string[]): void {
+  const missing = requested.find((name) => !capabilities.includes(name));
+  if (missing === undefined) return;
+  throw rexdError('unsupported_capability', 'This server cannot do all that was requested', {
+    capability: missing,
+    capabilities,
+  });
 }
 
 function grantRoots(requested: readonly string[] | undefined, allowed: Roots): Roots {

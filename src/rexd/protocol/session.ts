@@ -36,7 +36,7 @@ export const SessionOpen = defineMethod({
     limits: Limits,
     workspace_roots: z.array(z.string()),
   }),
-  errors: ['forbidden_path', 'resource_limit'],
+  errors: ['forbidden_path', 'unsupported_capability', 'resource_limit'],
 });
 
 export const SessionInfo = defineMethod({
@@ -49,6 +49,7 @@ export const SessionInfo = defineMethod({
     workspace_roots: z.array(z.string()),
     running_processes: z.int(),
     limits: Limits,
+    sandbox: z.object({ active: z.boolean(), network: z.boolean() }),
   }),
   errors: [],
 });

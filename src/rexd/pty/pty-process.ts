@@ -22,6 +22,8 @@ const END_OF_INPUT = Buffer.of(4);
 export interface PtyRequest {
   readonly sessionId: string;
   readonly argv: readonly string[];
+  /** What is really started, when `argv` runs in a sandbox. */
+  readonly sandboxed?: readonly string[] | undefined;
   /** For chdir; the name people know it by is `shownCwd`. */
   readonly cwd: string;
   readonly shownCwd: string;
@@ -47,7 +49,8 @@ export class PtyProcess extends LiveProcess {
 
   /** Rejects with PtyUnavailableError or LaunchError. Nothing is sent before `begin`. */
   static async start(request: PtyRequest): Promise<PtyProcess> {
-    const { argv, cwd, env, size, scope } = request;
+    const { cwd, env, size, scope } = request;
+    const argv = request.sandboxed ?? request.argv;
     return new PtyProcess(await openPty({ argv, cwd, env, scope, ...size }), request);
   }
 
