@@ -11,6 +11,7 @@ import {
   type JsonRpcParams,
   type Unchecked,
 } from './message.js';
+import { tooMuchJson } from './json-size.js';
 import { readRawId, readRawMember, splitRawArray } from './raw-json.js';
 
 export type DecodedLine =
@@ -22,6 +23,8 @@ export type DecodedLine =
 
 /** Never throws. A "\r" at the end of the line is white space to JSON, and so is welcome. */
 export function decodeLine(text: string, maxBatch: number): DecodedLine {
+  const excess = tooMuchJson(text);
+  if (excess !== undefined) return refuseUnparsed(text, excess);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -55,4 +58,20 @@ function decodeMessage(value: unknown, text: string): IncomingMessage {
   if (!isId(id)) return { kind, method, params };
   const rawId = readRawMember(readRawMember(text, 'params') ?? '{}', member) ?? 'null';
   return { kind: 'cancel', id, rawId };
+}
+
+/** Not parsed, but whoever waits for the answer shall have it: the id is looked for in the text as it stands. */
+function refuseUnparsed(text: string, reason: string): IncomingMessage {
+  const refusal = { kind: 'bad-request', rawId: 'null', reason } as const;
+  if (!text.trimStart().startsWith('{')) return refusal;
+  try {
+    const rawId = readRawMember(text, 'id') ?? 'null';
+    const id: unknown = JSON.parse(rawId);
+    if (!isId(id)) return refusal;
+    const has = (key: string): boolean => readRawMember(text, key) !== undefined;
+    if (has('method') || !(has('result') || has('error'))) return { ...refusal, rawId };
+    return { kind: 'bad-response', body: { id } };
+  } catch {
+    return refusal; // it is no JSON either
+  }
 }
