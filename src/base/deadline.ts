@@ -15,8 +15,8 @@ export interface Deadline extends Disposable {
   readonly signal: AbortSignal;
 }
 
-/** Longest delay a Node timer keeps; a larger one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
+/** Longest delay a Node timer keeps, a little under 25 days; a larger one would fire at once. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * A signal that aborts after `ms`, or as soon as one of `also` does, with that signal's own reason. Dispose it when

@@ -1,10 +1,9 @@
 // The limits of REXD v1 with the defaults its specification recommends.
 
+import { MAX_TIMER_MS } from '../base/deadline.js';
 import type { LimitTable } from '../guard/limits.js';
 
 const MIB = 1024 * 1024;
-/** What a Node timer can wait: a little under 25 days. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 /** A read is answered in one message, so it must fit a string with room for its escapes. */
 const MAX_READ_BYTES = 64 * MIB;
 

@@ -9,6 +9,7 @@ import { ownMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { readStat } from './proc-table.js';
 import { leadersUnder } from './roster.js';
+import { DEFAULT_PATH } from './search-path.js';
 
 /** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
 const NAME_AFTER_MS = 250;
@@ -50,7 +51,7 @@ export class Guardian {
       cwd: '/',
       detached: true, // a signal to our group must not end it
       // No mark: it is nobody's child, and the mark is what it searches for.
-      env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', LC_ALL: 'C' },
+      env: { PATH: process.env['PATH'] ?? DEFAULT_PATH, LC_ALL: 'C' },
       // Not as its stdin: Node closes that as soon as the child exits, and this child forks and exits at once.
       stdio: hideMasters(['ignore', 'ignore', 'ignore', 'pipe']),
     });

@@ -1,8 +1,9 @@
 // Why a program could not be started, told apart: the system says ENOENT for a missing program and a missing cwd alike.
 
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { errnoOf, LocalError } from '../../base/errors.js';
+import { placesOf } from './search-path.js';
 
 export type LaunchFailure =
   | 'program_not_found'
@@ -77,9 +78,8 @@ function programFailure(attempt: LaunchAttempt, errno: string): LaunchFailure {
   return errno === 'EACCES' ? 'program_not_executable' : 'interpreter_not_found';
 }
 
-function findsFile({ program, cwd = '.', path = '/usr/bin:/bin' }: LaunchAttempt): boolean {
-  const places = program.includes('/') ? [program] : path.split(delimiter).map((dir) => `${dir}/${program}`);
-  return places.some((place) => {
+function findsFile({ program, cwd = '.', path }: LaunchAttempt): boolean {
+  return placesOf(program, path).some((place) => {
     try {
       return statSync(resolve(cwd, place)).isFile();
     } catch {

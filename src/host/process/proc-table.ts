@@ -14,6 +14,8 @@ export interface ProcStat extends ProcIdentity {
   readonly ppid: number;
   readonly pgid: number;
   readonly sid: number;
+  /** The group that the terminal of this process is given to; -1 when it has none. */
+  readonly foregroundGroup: number;
   readonly threads: number;
 }
 
@@ -26,6 +28,7 @@ const ENVIRON_BYTES = 64 * 1024;
 const PPID = 1;
 const PGID = 2;
 const SID = 3;
+const FOREGROUND_GROUP = 5;
 const THREADS = 17;
 const START_TICKS = 19;
 
@@ -60,6 +63,7 @@ export function parseStat(line: string): ProcStat | undefined {
     ppid: Number(fields[PPID]),
     pgid: Number(fields[PGID]),
     sid: Number(fields[SID]),
+    foregroundGroup: Number(fields[FOREGROUND_GROUP]),
     threads: Number(fields[THREADS]),
     startTicks: Number(fields[START_TICKS]),
   };

@@ -6,6 +6,7 @@ import { accessSync, closeSync, constants, openSync, readSync, statSync } from '
 import { delimiter, resolve } from 'node:path';
 import { explainLaunchFailure, type LaunchAttempt } from '../process/launch-error.js';
 import { hideMasters } from '../process/open-masters.js';
+import { DEFAULT_PATH, placesOf } from '../process/search-path.js';
 
 export interface TerminalLaunch {
   readonly argv: readonly string[];
@@ -24,7 +25,6 @@ export interface Terminal {
 /** `setsid` leaves the environment as it is; a shell drops names it cannot spell, so it comes second. */
 export type Launcher = 'setsid' | 'sh';
 
-const DEFAULT_PATH = '/usr/bin:/bin';
 const SHEBANG_BYTES = 256;
 
 /** Rejects with LaunchError when the program cannot be started. */
@@ -74,10 +74,10 @@ const tools = new Map<string, string | undefined>();
 function tool(name: string): string | undefined {
   if (!tools.has(name)) {
     const path = `${process.env['PATH'] ?? ''}${delimiter}${DEFAULT_PATH}`;
-    const places = path.split(delimiter).filter((dir) => dir.startsWith('/'));
+    const places = placesOf(name, path).filter((place) => place.startsWith('/'));
     tools.set(
       name,
-      places.map((dir) => `${dir}/${name}`).find((place) => problemWith(place) === undefined),
+      places.find((place) => problemWith(place) === undefined),
     );
   }
   return tools.get(name);
@@ -87,10 +87,9 @@ function tool(name: string): string | undefined {
  * Where the program is, with the errors the system would give. The launcher could report them only as an exit code and
  * a line on the terminal, which a program of that name may produce as well.
  */
-export function findProgram({ program, cwd = '.', path = DEFAULT_PATH }: LaunchAttempt): string {
+export function findProgram({ program, cwd = '.', path }: LaunchAttempt): string {
   if (program === '') throw new TypeError('there is no program to start');
-  const places = program.includes('/') ? [program] : path.split(delimiter).map((dir) => `${dir}/${program}`);
-  const found = places.map((place) => {
+  const found = placesOf(program, path).map((place) => {
     const file = resolve(cwd, place);
     return { file, problem: problemWith(file) };
   });

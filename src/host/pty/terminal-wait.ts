@@ -1,8 +1,9 @@
 // Whether a program waits for something to be typed: asks the kernel which call its threads are blocked in.
 
 import { closeSync, type Dir, openSync, opendirSync, readFileSync, readSync } from 'node:fs';
-import { readFdLink, readTable } from '../process/proc-table.js';
-import { parseSyscall, readForegroundGroup } from './proc-syscall.js';
+import { errnoOf } from '../../base/errors.js';
+import { readFdLink, readStat, readTable } from '../process/proc-table.js';
+import { parseSyscall } from './proc-syscall.js';
 
 /** Threads looked at in one program; those that read the terminal are among the first. */
 export const MAX_THREADS = 64;
@@ -47,9 +48,9 @@ const RESTART: Readonly<Record<string, number>> = { x64: 219, arm64: 128 };
  * for a password), no /proc, a processor we have no table for.
  */
 export function findWaitingReader(leader: number, terminal: string): boolean | undefined {
-  const group = readForegroundGroup(leader);
+  const group = readStat(leader)?.foregroundGroup ?? 0;
   const calls = CALLS[process.arch];
-  if (group === undefined || calls === undefined) return undefined;
+  if (group <= 0 || calls === undefined) return undefined;
   let known = true;
   // Mostly it is the leader of the group who waits, and then nobody else has to be looked up.
   for (const pid of membersOf(group, leader)) {
@@ -143,6 +144,6 @@ function readMemory(pid: number, address: number, length: number): Buffer {
 }
 
 function hasEnded(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errnoOf(error);
   return code === 'ENOENT' || code === 'ESRCH';
 }

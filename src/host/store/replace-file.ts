@@ -1,10 +1,11 @@
 // Puts a whole new file in the place of an old one: a reader sees the one or the other, also after a power cut.
 
-import { type FileHandle, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import { constants, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { errnoOf } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
+import { keepOwnerAndMode } from '../files/put-bytes.js';
 
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 /** Nobody else's business until the owner says otherwise. */
@@ -18,7 +19,7 @@ export async function replaceFile(path: string, data: Uint8Array): Promise<void>
   try {
     try {
       await file.writeFile(data);
-      if (before !== undefined) await keepLook(file, before);
+      if (before !== undefined) keepOwnerAndMode(file.fd, before);
       await file.sync();
     } finally {
       await file.close();
@@ -44,14 +45,6 @@ function temporaryPrefix(path: string): string {
 
 function temporaryName(path: string): string {
   return temporaryPrefix(path) + newId('t');
-}
-
-async function keepLook(file: FileHandle, before: Stats): Promise<void> {
-  await file.chmod(before.mode & 0o7777);
-  const now = await file.stat();
-  // Only the superuser can give a file away; for others it is their own, or the group's, and stays so.
-  if (now.uid !== before.uid || now.gid !== before.gid)
-    await file.chown(before.uid, before.gid).catch(() => {});
 }
 
 async function statIfThere(path: string): Promise<Stats | undefined> {

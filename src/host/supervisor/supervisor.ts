@@ -2,6 +2,7 @@
 
 import { LocalError } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
+import { settleAll } from '../../base/settle-all.js';
 import { newScope } from '../process/mark.js';
 import { stopTree } from '../process/stop-tree.js';
 import { Worker, type WorkerOptions } from './worker.js';
@@ -56,15 +57,16 @@ export class WorkerPool extends Resource {
 
   /** Takes no more work, lets finish what is in hand, then stops. Gives the number of pieces not finished in time. */
   async drain(timeoutMs: number): Promise<number> {
-    const unfinished = await Promise.all(this.workers.map((worker) => worker.drain(timeoutMs)));
-    await this.close();
-    return unfinished.reduce((sum, each) => sum + each, 0);
+    return await drainAll(this.workers, timeoutMs, this);
   }
 
   /** Stops all workers, without waiting for work in hand, and ends whatever any of them ever left behind. */
   protected async release(): Promise<void> {
-    await Promise.all(this.workers.map((worker) => worker.stop({ inputGraceMs: 0 })));
-    await stopTree(this.#scope);
+    try {
+      await settleAll(this.workers.map((worker) => worker.stop({ inputGraceMs: 0 })));
+    } finally {
+      await stopTree(this.#scope);
+    }
   }
 }
 
@@ -87,12 +89,24 @@ export class Supervisor extends Resource {
 
   /** Drains all pools at once, then closes. Gives the number of pieces of work not finished in time. */
   async drain(timeoutMs: number): Promise<number> {
-    const unfinished = await Promise.all([...this.pools.values()].map((pool) => pool.drain(timeoutMs)));
-    await this.close();
-    return unfinished.reduce((sum, each) => sum + each, 0);
+    return await drainAll([...this.pools.values()], timeoutMs, this);
   }
 
   protected async release(): Promise<void> {
-    await Promise.all([...this.pools.values()].map((pool) => pool.close()));
+    await settleAll([...this.pools.values()].map((pool) => pool.close()));
+  }
+}
+
+/** Drains all at once, then closes what holds them, also when one of them could not be drained. */
+async function drainAll(
+  parts: readonly { drain(timeoutMs: number): Promise<number> }[],
+  timeoutMs: number,
+  whole: Resource,
+): Promise<number> {
+  try {
+    const unfinished = await settleAll(parts.map((part) => part.drain(timeoutMs)));
+    return unfinished.reduce((sum, each) => sum + each, 0);
+  } finally {
+    await whole.close();
   }
 }

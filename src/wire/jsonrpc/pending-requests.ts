@@ -1,14 +1,11 @@
 // The requests this side has sent and not seen answered: each settles once, whatever happens.
 
-import { TimeoutError } from '../../base/deadline.js';
+import { MAX_TIMER_MS, TimeoutError } from '../../base/deadline.js';
 import { LocalError, RpcError } from '../../base/errors.js';
 import { isErrorObject, type Unchecked } from './message.js';
 
 /** Requests waiting for an answer at the same time; the next one is refused. */
 export const MAX_PENDING_REQUESTS = 65_536;
-
-/** Longest delay a Node timer keeps; a larger one would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export interface RequestOptions {
   /** Calls the request off: it rejects with the signal's reason, and the other side is told. */
@@ -27,10 +24,17 @@ interface Pending {
   readonly release: (() => void) | undefined;
 }
 
+/** The requests that one signal calls off. */
+interface Watch {
+  readonly ids: Set<number>;
+  readonly onAbort: () => void;
+}
+
 export class PendingRequests {
   readonly #pending = new Map<number, Pending>();
   readonly #onCancel: (id: number) => void;
   readonly #max: number;
+  readonly #watched = new Map<AbortSignal, Watch>();
   #lastId = 0;
 
   constructor(options: { readonly onCancel: (id: number) => void; readonly max?: number }) {
@@ -85,21 +89,44 @@ export class PendingRequests {
     return pending;
   }
 
+  #cancel(id: number, reason: Error): void {
+    if (this.reject(id, reason)) this.#onCancel(id);
+  }
+
   #limit(id: number, options: RequestOptions): (() => void) | undefined {
     const { signal, timeoutMs } = options;
     if (signal === undefined && timeoutMs === undefined) return undefined;
-    const cancel = (reason: Error): void => {
-      if (this.reject(id, reason)) this.#onCancel(id);
-    };
-    const abort = (): void => cancel(signal?.reason as Error);
-    signal?.addEventListener('abort', abort, { once: true });
+    const forget = signal === undefined ? undefined : this.#watch(signal, id);
     const timer =
       timeoutMs === undefined
         ? undefined
-        : setTimeout(() => cancel(new TimeoutError(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
+        : setTimeout(() => this.#cancel(id, new TimeoutError(timeoutMs)), Math.min(timeoutMs, MAX_TIMER_MS));
     return () => {
-      signal?.removeEventListener('abort', abort);
+      forget?.();
       clearTimeout(timer);
     };
+  }
+
+  /** One listener however many requests a signal covers: a batch would bring a thousand, and Node warns at eleven. */
+  #watch(signal: AbortSignal, id: number): () => void {
+    const watch = this.#watched.get(signal) ?? this.#startWatching(signal);
+    watch.ids.add(id);
+    return () => {
+      watch.ids.delete(id);
+      if (watch.ids.size > 0 || this.#watched.get(signal) !== watch) return;
+      this.#watched.delete(signal);
+      signal.removeEventListener('abort', watch.onAbort);
+    };
+  }
+
+  #startWatching(signal: AbortSignal): Watch {
+    const ids = new Set<number>();
+    const onAbort = (): void => {
+      for (const id of ids) this.#cancel(id, signal.reason as Error);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const watch = { ids, onAbort };
+    this.#watched.set(signal, watch);
+    return watch;
   }
 }

@@ -27,15 +27,28 @@ test('a stat line is read right whatever the name of the process holds', () => {
     ppid: pid,
     pgid: pid,
     sid: pid,
+    foregroundGroup: fc.oneof(fc.constant(-1), pid),
     startTicks: ticks,
     threads: fc.nat(5000),
-    rest: fc.array(fc.integer(), { minLength: 13, maxLength: 13 }),
+    rest: fc.array(fc.integer(), { minLength: 11, maxLength: 11 }),
     tail: fc.array(fc.nat(), { minLength: 1, maxLength: 30 }),
   });
   fc.assert(
     fc.property(stat, ({ name, rest, tail, ...facts }) => {
-      const { pid, state, ppid, pgid, sid, threads, startTicks } = facts;
-      const fields = [state, ppid, pgid, sid, ...rest, threads, 0, startTicks, ...tail];
+      const { pid, state, ppid, pgid, sid, foregroundGroup, threads, startTicks } = facts;
+      const fields = [
+        state,
+        ppid,
+        pgid,
+        sid,
+        34816,
+        foregroundGroup,
+        ...rest,
+        threads,
+        0,
+        startTicks,
+        ...tail,
+      ];
       const line = `${pid} (${name}) ${fields.join(' ')}\n`;
       expect(parseStat(line)).toEqual(facts);
     }),
@@ -105,7 +118,8 @@ test('a zombie is dead though it has a pid', async () => {
 });
 
 test('a program whose first thread has ended is not dead while another one runs', () => {
-  const zombie = { pid: 1, state: 'Z', ppid: 1, pgid: 1, sid: 1, startTicks: 1, threads: 1 };
+  const ids = { pid: 1, ppid: 1, pgid: 1, sid: 1, foregroundGroup: -1 };
+  const zombie = { ...ids, state: 'Z', startTicks: 1, threads: 1 };
   expect([1, 2].map((threads) => isDead({ ...zombie, threads }))).toEqual([true, false]);
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
-import { parseForegroundGroup, parseSyscall } from '../../../../src/host/pty/proc-syscall.js';
+import { parseSyscall } from '../../../../src/host/pty/proc-syscall.js';
 import { MAX_POLLED, MAX_THREADS } from '../../../../src/host/pty/terminal-wait.js';
 import { descendants } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
@@ -114,15 +114,4 @@ test('a blocked call is read from its line, and nothing else is', () => {
     'x 0x0 0x0 0x0 0x0 0x0 0x0',
   ])
     expect(parseSyscall(line)).toBeUndefined();
-});
-
-test('the foreground group is found behind any program name', () => {
-  fc.assert(
-    fc.property(fc.string(), fc.integer({ min: 1, max: 4_194_304 }), (name, group) => {
-      expect(parseForegroundGroup(`12 (${name}) S 1 12 12 34816 ${group} 4194304 0`)).toBe(group);
-    }),
-  );
-  expect(parseForegroundGroup('12 (x) S 1 12 12 0 -1 4194304')).toBeUndefined();
-  expect(parseForegroundGroup('12 (x) S 1')).toBeUndefined();
-  expect(parseForegroundGroup('garbage')).toBeUndefined();
 });

@@ -324,6 +324,21 @@ describe('a supervisor', () => {
     expect(supervisor.signal.aborted).toBe(true);
   });
 
+  test('that cannot end one pool still ends the others before it says so', async () => {
+    const supervisor = new Supervisor([
+      { ...spec, id: 'a' },
+      { ...spec, id: 'b' },
+    ]);
+    await supervisor.settled();
+    const [stuck, other] = [...supervisor.pools.values()];
+    const failure = new Error('somebody cannot be killed');
+    const close = vi.spyOn(stuck as WorkerPool, 'close').mockRejectedValue(failure);
+    await expect(supervisor.drain(1000)).rejects.toBe(failure);
+    expect(other?.workers.map(({ state }) => state)).toEqual(['stopped', 'stopped']);
+    close.mockRestore();
+    await stuck?.close();
+  });
+
   test.each([0, -1, 1.5, MAX_INSTANCES + 1])('refuses a pool of %d workers', (instances) => {
     expect(() => new Supervisor([{ ...spec, id: 'a', instances }])).toThrow(PoolConfigError);
   });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import type { IncomingCall } from '../../../../src/wire/jsonrpc/incoming-call.js';
 import { until } from '../../../helpers/wait.js';
@@ -29,6 +30,33 @@ test('an aborted request rejects at once, and its handler learns it', async () =
   await expect(answer).rejects.toThrow('enough');
   await expect(seen.promise).resolves.toMatchObject({ code: -32800 });
   await expect(peers.left.request('m', {}, { signal: controller.signal })).rejects.toThrow('enough');
+});
+
+test('many requests under one signal take one listener, and are all called off by it', async () => {
+  await using peers = linkedPeers({}, { onRequest: () => new Promise(() => {}) });
+  const controller = new AbortController(); // of the plain kind, of which Node warns at eleven listeners
+  const listening = (): number => getEventListeners(controller.signal, 'abort').length;
+  const calls = Array.from({ length: 100 }, () => ({ method: 'm' }));
+  const answers = [
+    ...peers.left.requestBatch(calls, { signal: controller.signal }),
+    ...calls.map(() => peers.left.request('m', {}, { signal: controller.signal })),
+  ].map(failureOf);
+  expect(listening()).toBe(1);
+  const reason = new Error('enough');
+  controller.abort(reason);
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([reason]));
+  expect(listening()).toBe(0);
+});
+
+test('the last answer under a signal takes the listener away, and the next request brings it back', async () => {
+  await using peers = linkedPeers({}, { onRequest: (call) => Promise.resolve(call.params) });
+  const { signal } = new AbortController();
+  for (let round = 0; round < 3; round++) {
+    const answer = peers.left.request('m', {}, { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await answer;
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  }
 });
 
 test('a request past its time rejects, and the other side is told', async () => {
