@@ -16,10 +16,13 @@ const LOW_WATER = 1 / 3;
 /** Both ends of a pipe. The name is gone by now and only serves to recognise the pipe in /proc. */
 export interface Fifo {
   readonly path: string;
-  /** Does not block. */
+  /** Does not block when it is ours (an output of the child); blocks when it is the child's (its input). */
   readonly readFd: number;
   readonly writeFd: number;
 }
+
+/** What a pipe is for, as the child sees it. */
+export type FifoUse = 'input' | 'output';
 
 export class FifoPool {
   readonly #dir: string;
@@ -43,15 +46,16 @@ export class FifoPool {
     return this.#names.length;
   }
 
-  /** Resolves when `count` pipes can be opened, or when there is no making more of them, now or ever. */
-  async prepare(count: number): Promise<void> {
+  /** True when `count` pipes were there for a moment; false when there is no making more of them, now or ever. */
+  async prepare(count: number): Promise<boolean> {
     while (this.usable && this.#names.length < count) {
-      if (!(await this.#fill())) return;
+      if (!(await this.#fill())) return false;
     }
+    return this.usable;
   }
 
   /** Undefined when none is left or the pool is of no use; then the caller takes an ordinary pipe. */
-  open(): Fifo | undefined {
+  open(use: FifoUse = 'output'): Fifo | undefined {
     const path = this.#names.pop();
     if (this.#names.length < this.#batch * LOW_WATER && this.usable) void this.#fill();
     if (path === undefined) return undefined;
@@ -61,6 +65,7 @@ export class FifoPool {
       // The reading end first and without waiting: then the writing end finds a reader and does not wait either.
       readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       writeFd = openSync(path, constants.O_WRONLY);
+      if (use === 'input') readFd = openAgain(path, readFd);
       unlinkSync(path); // from here on nobody can open it by name, and it goes with its last user
       return { path, readFd, writeFd };
     } catch (error) {
@@ -90,6 +95,13 @@ export class FifoPool {
       return false;
     }
   }
+}
+
+/** Programs expect a read of their input to wait. Whether it does belongs to the open file, so it takes another one. */
+function openAgain(path: string, opened: number): number {
+  const readFd = openSync(path, constants.O_RDONLY); // does not wait: a writer is there
+  closeSync(opened);
+  return readFd;
 }
 
 function runMkfifo(names: readonly string[]): Promise<void> {

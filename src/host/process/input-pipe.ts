@@ -1,8 +1,9 @@
 // The way into a child: writes that wait for room, and an end of input that says so when nobody reads any more.
 
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { LocalError } from '../../base/errors.js';
+import { LateReaders } from './late-readers.js';
 
 export class InputClosedError extends LocalError {
   override readonly name = 'InputClosedError';
@@ -17,9 +18,13 @@ export class InputPipe {
   readonly stream: Writable;
   /** Node drops the callbacks of writes that are under way when a stream is destroyed; these must still settle. */
   readonly #waiting = new Set<(error: Error) => void>();
+  readonly #fifo: number | undefined;
+  #late: LateReaders | undefined;
 
-  constructor(stream: Writable) {
+  /** `fifo`: the descriptor of the stream, where that is a pipe with a name. */
+  constructor(stream: Writable, fifo?: number) {
     this.stream = stream;
+    this.#fifo = fifo;
     stream.on('error', () => {}); // EPIPE: each write learns of it by its own callback
     stream.once('close', () => {
       for (const fail of this.#waiting) fail(new InputClosedError());
@@ -35,6 +40,7 @@ export class InputPipe {
   /** Closes the input after all that was written before. Ending twice is no error. */
   end(): Promise<void> {
     if (this.stream.writableEnded || this.stream.destroyed) return Promise.resolve();
+    if (this.#fifo !== undefined) this.#late = new LateReaders(this.#fifo);
     return this.#run((done) => this.stream.end(done)).catch(() => {});
   }
 
@@ -44,6 +50,7 @@ export class InputPipe {
 
   destroy(): void {
     this.stream.destroy();
+    this.#late?.look();
   }
 
   #run(start: (done: (error?: Error | null) => void) => void): Promise<void> {
@@ -58,4 +65,9 @@ export class InputPipe {
       });
     });
   }
+}
+
+/** The writing end of a child's input, which it can open again as /dev/stdin: a socket pair would refuse that. */
+export function inputThroughFifo(fd: number): InputPipe {
+  return new InputPipe(new Socket({ fd, readable: false, writable: true }), fd);
 }

@@ -6,7 +6,7 @@ import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Fifo } from './fifo-pool.js';
 import { HostProcess } from './host-process.js';
-import { InputPipe } from './input-pipe.js';
+import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
 import { MARK_VARIABLE, newChildMark, newDetachedMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
@@ -42,11 +42,11 @@ type ChildStdio = 'pipe' | 'ignore' | number;
 export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
   const detached = options.detach === true;
   const mark = detached ? newDetachedMark() : newChildMark(options.scope);
-  const fifos = await openOutputs(options);
+  const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
   let child: ChildProcess;
   try {
-    const stdin = inputFor(options.stdin);
+    const stdin = fifos.stdin?.readFd ?? inputFor(options.stdin);
     if (typeof stdin === 'number') passed.push(stdin);
     if (!detached) useStation()?.guardian.watch();
     child = await launch(options, mark, [
@@ -55,7 +55,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
       outputFor(options.stderr, fifos.stderr),
     ]);
   } catch (error) {
-    closeAll([fifos.stdout?.readFd, fifos.stderr?.readFd]);
+    closeAll([fifos.stdin?.writeFd, fifos.stdout?.readFd, fifos.stderr?.readFd]);
     throw error;
   } finally {
     closeAll(passed); // the child has its own; while we have one there is no end of output
@@ -65,7 +65,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
     pid: child.pid as number,
     mark,
     detached,
-    stdin: openInput(child, options.stdin),
+    stdin: openInput(child, fifos.stdin, options.stdin),
     stdout: openOutput(child.stdout, fifos.stdout, mark),
     stderr: openOutput(child.stderr, fifos.stderr, mark),
   });
@@ -86,15 +86,14 @@ async function launch(options: SpawnOptions, mark: string, stdio: ChildStdio[]):
   }
 }
 
-async function openOutputs(options: SpawnOptions): Promise<{ stdout?: Fifo; stderr?: Fifo }> {
+type Pipes = Partial<Record<'stdin' | 'stdout' | 'stderr', Fifo>>;
+
+async function openPipes(options: SpawnOptions): Promise<Pipes> {
   if (options.pipes === 'socket') return {};
-  const stdout = (options.stdout ?? 'pipe') === 'pipe';
-  const stderr = (options.stderr ?? 'pipe') === 'pipe';
-  const fifos = await openFifos(Number(stdout) + Number(stderr));
-  const [first, second] = fifos;
-  if (first === undefined) return {};
-  if (second !== undefined) return { stdout: first, stderr: second };
-  return stdout ? { stdout: first } : { stderr: first };
+  const { stdin, stdout = 'pipe', stderr = 'pipe' } = options;
+  const named = Object.entries({ stdin, stdout, stderr }).filter(([, target]) => target === 'pipe');
+  const fifos = await openFifos(named.map(([name]) => (name === 'stdin' ? 'input' : 'output')));
+  return Object.fromEntries(fifos.map((fifo, i) => [named[i]?.[0], fifo]));
 }
 
 function inputFor(input: SpawnOptions['stdin']): ChildStdio {
@@ -109,7 +108,12 @@ function outputFor(target: OutputTarget = 'pipe', fifo: Fifo | undefined): Child
   return fifo?.writeFd ?? 'pipe';
 }
 
-function openInput(child: ChildProcess, input: SpawnOptions['stdin']): InputPipe | undefined {
+function openInput(
+  child: ChildProcess,
+  fifo: Fifo | undefined,
+  input: SpawnOptions['stdin'],
+): InputPipe | undefined {
+  if (fifo !== undefined) return inputThroughFifo(fifo.writeFd);
   if (child.stdin === null) return undefined;
   const pipe = new InputPipe(child.stdin);
   if (input === 'pipe') return pipe;

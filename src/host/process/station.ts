@@ -2,7 +2,7 @@
 
 import { closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Fifo, FifoPool } from './fifo-pool.js';
+import { type Fifo, FifoPool, type FifoUse } from './fifo-pool.js';
 import { Guardian } from './guardian.js';
 import { makePrivateDir, sweepPrivateDirs } from './private-dir.js';
 
@@ -20,7 +20,7 @@ let inputs = 0;
 /** Starts the guardian and makes the first pipes ahead of time; otherwise the first start of a program waits for them. */
 export async function prepareSpawning(): Promise<void> {
   useStation()?.guardian.watch();
-  await useStation()?.pool.prepare(2);
+  await useStation()?.pool.prepare(3);
 }
 
 /** Undefined where there is no place for temporary files: children then get Node's own pipes and go unguarded. */
@@ -29,13 +29,14 @@ export function useStation(): Station | undefined {
   return opened.station;
 }
 
-/** `count` pipes, or none at all. */
-export async function openFifos(count: number): Promise<Fifo[]> {
+/** A pipe for each use, or none at all. */
+export async function openFifos(uses: readonly FifoUse[]): Promise<Fifo[]> {
   const pool = useStation()?.pool;
-  if (pool === undefined || count === 0) return [];
-  if (pool.ready < count) await pool.prepare(count);
-  const fifos = Array.from({ length: count }, () => pool.open()).filter((fifo) => fifo !== undefined);
-  if (fifos.length === count) return fifos;
+  if (pool === undefined || uses.length === 0) return [];
+  // Once more when those who waited beside us were quicker: in a burst of starts nobody shall go without.
+  while (pool.ready < uses.length) if (!(await pool.prepare(uses.length))) return [];
+  const fifos = uses.map((use) => pool.open(use)).filter((fifo) => fifo !== undefined);
+  if (fifos.length === uses.length) return fifos;
   for (const fifo of fifos) {
     closeSync(fifo.readFd);
     closeSync(fifo.writeFd);

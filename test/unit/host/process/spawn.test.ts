@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  constants,
   existsSync,
   mkdtempSync,
   openSync,
@@ -15,6 +16,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { InputClosedError } from '../../../../src/host/process/input-pipe.js';
 import { LaunchError, type LaunchFailure } from '../../../../src/host/process/launch-error.js';
+import { LATE_READER_WAIT_MS } from '../../../../src/host/process/late-readers.js';
 import { isUnder, MARK_VARIABLE, ownMark } from '../../../../src/host/process/mark.js';
 import { type OutputPipe, READ_AHEAD_BYTES } from '../../../../src/host/process/output-pipe.js';
 import { CHUNK_BYTES } from '../../../../src/host/process/pipe-source.js';
@@ -120,6 +122,43 @@ describe('input', () => {
     expect((await output).equals(Buffer.alloc(3_000_000, 'x'))).toBe(true);
     expect((await held.exited).code).toBe(0);
     rmSync(dir, { recursive: true });
+  });
+
+  test('through a pipe can be opened as /dev/stdin: open, at its end, and again after the end', async () => {
+    const held = await spawnProcess({
+      argv: [
+        'sh',
+        '-c',
+        `head -n1 /dev/stdin; sleep ${(4 * LATE_READER_WAIT_MS) / 1000}; cat < /dev/stdin; cat /dev/stdin; echo end`,
+      ],
+      stdin: 'pipe',
+    });
+    const output = readAll(held.stdout);
+    await held.stdin?.write(Buffer.from('one\n'));
+    await until(() => (held.stdout?.bytes ?? 0) > 0, 'the first line');
+    await held.stdin?.write(Buffer.from('two\n'));
+    await held.stdin?.end(); // long before it is opened again
+    expect((await output).toString()).toBe('one\ntwo\nend\n');
+    expect((await held.exited).code).toBe(0);
+  });
+
+  test('through a pipe blocks its reader, as programs expect', async () => {
+    const held = await spawnProcess({ argv: ['cat', '/proc/self/fdinfo/0'], stdin: 'pipe' });
+    const flags = /^flags:\s*0*([0-7]+)$/m.exec((await readAll(held.stdout)).toString())?.[1];
+    expect(Number.parseInt(flags ?? '', 8) & (constants.O_NONBLOCK | constants.O_RDWR)).toBe(0);
+    await held.exited;
+  });
+
+  test('that has ended is watched for late readers only while there may be one', async () => {
+    const open = (): number => readdirSync('/proc/self/fd').length;
+    const before = open();
+    const held = await spawnProcess({ argv: ['sh', '-c', 'read line; sleep 300'], stdin: 'pipe' });
+    await held.stdin?.end();
+    await held.stop({ graceMs: 0 });
+    await held.stdout?.read();
+    await held.stderr?.read();
+    expect((await held.exited).signal).toBe('SIGKILL');
+    await until(() => open() <= before, 'all descriptors to be closed');
   });
 
   test('to a program that has ended is refused with a typed error, also while waiting', async () => {
@@ -285,7 +324,10 @@ test('closing a process whose output nobody reads settles its exit', async () =>
 test('500 programs, 8 at a time, leave no descriptor open', { timeout: 60_000 }, async () => {
   const lane = async (): Promise<void> => {
     for (let i = 0; i < 63; i++)
-      await run({ argv: ['/bin/true'], ...(i % 2 === 0 && { stdin: Buffer.from('x') }) });
+      await run({
+        argv: ['/bin/true'],
+        stdin: [Buffer.from('x'), 'pipe' as const, 'none' as const][i % 3] ?? 'none',
+      });
   };
   await lane();
   const before = readdirSync('/proc/self/fd').length;
