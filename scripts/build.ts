@@ -3,14 +3,11 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { build as bundle } from 'esbuild';
+import { bundleExecutable } from './bundle.js';
 import { DIST, ROOT } from './paths.js';
 import { report, runStep } from './step.js';
 
 const STAMP = join(DIST, '.built');
-
-/** Native add-ons stay outside the bundle: they are loaded from node_modules, and only when they are needed. */
-const EXTERNAL = ['@lydell/node-pty', 'libsql'];
 
 export async function build(): Promise<void> {
   const started = new Date();
@@ -38,26 +35,15 @@ export async function buildIfStale(): Promise<void> {
 async function bundleExecutables(): Promise<void> {
   const outdir = join(DIST, 'bin');
   const entries = readdirSync(join(ROOT, 'src/bin')).filter((name) => name.endsWith('.ts'));
-  await bundle({
-    entryPoints: entries.map((name) => join(ROOT, 'src/bin', name)),
-    outdir,
-    bundle: true,
-    platform: 'node',
-    target: 'node20',
-    format: 'cjs',
-    minifySyntax: true,
-    minifyWhitespace: true,
-    legalComments: 'none',
-    external: EXTERNAL,
-    // CommonJS has no import.meta; add-ons are looked for from where the bundle lies.
-    define: { 'import.meta.url': '__bundleUrl' },
-    banner: {
-      js: '#!/usr/bin/env node\n"use strict";const __bundleUrl = require("node:url").pathToFileURL(__filename).href;',
-    },
-    logLevel: 'warning',
-  });
+  mkdirSync(outdir, { recursive: true });
+  await Promise.all(
+    entries.map(async (name) => {
+      const file = join(outdir, `${basename(name, '.ts')}.js`);
+      writeFileSync(file, await bundleExecutable(join(ROOT, 'src/bin', name)));
+      chmodSync(file, 0o755);
+    }),
+  );
   writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
-  for (const name of entries) chmodSync(join(outdir, `${basename(name, '.ts')}.js`), 0o755);
 }
 
 function builtAt(): number {

@@ -27,11 +27,22 @@ function encodeTime(ms: number): string {
 
 function randomChars(): string {
   if (used === POOL_BYTES) {
-    // Loaded by the first id: node:crypto costs 3 ms, and a program that only prints its help makes no ids.
-    process.getBuiltinModule('node:crypto').randomFillSync(pool);
+    fillFromKernel(pool);
     used = 0;
   }
   let text = '';
   for (const end = used + RANDOM_CHARS; used < end; used++) text += ALPHABET.charAt((pool[used] ?? 0) & 31);
   return text;
+}
+
+/** What node:crypto would give too, but loading it takes 3 ms, and a server's first answer has an id in it. */
+function fillFromKernel(bytes: Buffer): void {
+  const { closeSync, openSync, readSync } = process.getBuiltinModule('node:fs');
+  const source = openSync('/dev/urandom', 'r');
+  try {
+    if (readSync(source, bytes, 0, bytes.length, null) !== bytes.length)
+      throw new Error('/dev/urandom gave less than it was asked for');
+  } finally {
+    closeSync(source);
+  }
 }

@@ -13,6 +13,7 @@ import { loadConfig } from '../rexd/config.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
+import { readFirstBytes } from '../wire/transport/early-stdio.js';
 import { processLink } from '../wire/transport/stdio.js';
 import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';
@@ -61,13 +62,15 @@ export async function serveStdio(flags: Flags): Promise<number> {
   if (roots.real.includes('/')) log.warn('the whole file system is allowed: / is one of the roots');
   log.debug('serving', { config: config.file, roots: roots.shown });
   let code: number = EXIT.ok;
+  // Before the signals: until a client has said something there is nothing to put in order, and a signal may just end us.
+  const first = readFirstBytes();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.once(signal, () => {
       code = signal === 'SIGINT' ? EXIT.interrupted : EXIT.ok;
       void server.close();
     });
   }
-  const lost = await server.serve(processLink());
+  const lost = await server.serve(processLink(first));
   if (lost !== undefined && !isReaderGone(lost)) code = EXIT.failed;
   log.debug('the connection is over');
   rmSync(spoolDir, { recursive: true, force: true });

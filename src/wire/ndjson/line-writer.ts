@@ -1,8 +1,8 @@
 // One ordered writer per stream: lines join into one write per tick, and every promise it gives settles.
 
-import type { Writable } from 'node:stream';
 import { LocalError } from '../../base/errors.js';
 import { ClosedError } from '../../base/resource.js';
+import type { ByteSink } from '../transport/link.js';
 
 /** Above this the writer is congested: well-behaved producers stop and wait for `drained()`. */
 export const HIGH_WATER_BYTES = 1024 * 1024;
@@ -49,7 +49,7 @@ interface Flight {
 }
 
 export class LineWriter {
-  readonly #out: Writable;
+  readonly #out: ByteSink;
   readonly #options: LineWriterOptions;
   readonly #highWater: number;
   readonly #lowWater: number;
@@ -71,7 +71,7 @@ export class LineWriter {
   #finished: Waiter | undefined;
   #failure: Error | undefined;
 
-  constructor(out: Writable, options: LineWriterOptions = {}) {
+  constructor(out: ByteSink, options: LineWriterOptions = {}) {
     this.#out = out;
     this.#options = options;
     this.#highWater = options.highWaterBytes ?? HIGH_WATER_BYTES;

@@ -2,17 +2,17 @@
 
 import { duplexPair, type Duplex } from 'node:stream';
 import { closeDuplex } from './close-stream.js';
-import type { Link } from './link.js';
+import type { StreamLink } from './link.js';
 
 /** In src and not in test: a client in the same process as its server uses it too. */
-export function linkedPair(): [Link, Link] {
+export function linkedPair(): [StreamLink, StreamLink] {
   const [left, right] = duplexPair();
   tellWhenGone(left, right);
   tellWhenGone(right, left);
   return [memoryLink(left), memoryLink(right)];
 }
 
-function memoryLink(stream: Duplex): Link {
+function memoryLink(stream: Duplex): StreamLink {
   let closing: Promise<void> | undefined;
   return {
     input: stream,

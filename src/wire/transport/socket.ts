@@ -5,7 +5,7 @@ import { LocalError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { Resource } from '../../base/resource.js';
 import { closeDuplex } from './close-stream.js';
-import type { Link } from './link.js';
+import type { StreamLink } from './link.js';
 import { assertPathFits, claimSocketPath, listenOn, type SocketPath } from './socket-path.js';
 
 /** Where a socket is: a path, or a host and port. Port 0 lets the system choose one. */
@@ -18,7 +18,7 @@ export const CONNECT_MS = 10_000;
 
 export interface ListenOptions {
   /** Called for every connection. The link is the callee's to close; the listener closes what is left. */
-  readonly onLink: (link: Link) => void;
+  readonly onLink: (link: StreamLink) => void;
   readonly maxConnections?: number;
   readonly log?: Log;
 }
@@ -26,7 +26,7 @@ export interface ListenOptions {
 export async function connectSocket(
   address: SocketAddress,
   options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
-): Promise<Link> {
+): Promise<StreamLink> {
   options.signal?.throwIfAborted();
   if ('path' in address) assertPathFits(address.path);
   const timeoutMs = options.timeoutMs ?? CONNECT_MS;
@@ -68,7 +68,7 @@ export async function listenSocket(address: SocketAddress, options: ListenOption
 export class SocketListener extends Resource {
   readonly #options: ListenOptions;
   readonly #server: Server;
-  readonly #links = new Set<Link>();
+  readonly #links = new Set<StreamLink>();
   #address: SocketAddress | undefined;
   #path: SocketPath | undefined;
 
@@ -128,7 +128,7 @@ export class SocketListener extends Resource {
   }
 }
 
-function socketLink(socket: Socket, name: string): Link {
+function socketLink(socket: Socket, name: string): StreamLink {
   // Whoever uses the link listens for errors; until then and afterwards none may be uncaught.
   socket.on('error', () => {});
   let closing: Promise<void> | undefined;

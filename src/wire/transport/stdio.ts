@@ -2,22 +2,27 @@
 
 import type { Readable, Writable } from 'node:stream';
 import { closePair } from './close-stream.js';
-import type { Link } from './link.js';
+import { earlyLink } from './early-stdio.js';
+import type { Link, StreamLink } from './link.js';
 
-/** The one who started this process is the other side. Nothing else may write to stdout from here on. */
-export function processLink(): Link {
-  return pairLink(process.stdin, process.stdout, 'stdio');
+/**
+ * The one who started this process is the other side. Nothing else may write to stdout from here on. With the `first`
+ * bytes (see readFirstBytes), they can be answered before Node's streams are loaded.
+ */
+export function processLink(first?: Buffer): Link {
+  const open = (): StreamLink => pairLink(process.stdin, process.stdout, 'stdio');
+  return first === undefined ? open() : earlyLink(first, open);
 }
 
 /** The other side is a child; its life is the business of whoever spawned it. */
 export function childLink(
   child: { readonly stdin: Writable; readonly stdout: Readable },
   name = 'child',
-): Link {
+): StreamLink {
   return pairLink(child.stdout, child.stdin, name);
 }
 
-function pairLink(input: Readable, output: Writable, name: string): Link {
+function pairLink(input: Readable, output: Writable, name: string): StreamLink {
   // A reader that went away is an event for the writer, never an uncaught EPIPE.
   output.on('error', () => {});
   // Remembered, because Node takes it back: process.stdout forgets that it was ended as soon as it has closed.

@@ -3,16 +3,16 @@
 import { LineSplitter } from '../../../../src/wire/ndjson/line-splitter.js';
 import type { PeerOptions } from '../../../../src/wire/jsonrpc/peer.js';
 import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
-import type { Link } from '../../../../src/wire/transport/link.js';
+import type { StreamLink } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { until } from '../../../helpers/wait.js';
 
 export class WireSide {
-  readonly link: Link;
+  readonly link: StreamLink;
   readonly lines: string[] = [];
   ended = false;
 
-  constructor(link: Link) {
+  constructor(link: StreamLink) {
     this.link = link;
     const splitter = new LineSplitter((bytes, start, end) =>
       this.lines.push(bytes.toString('utf8', start, end)),
