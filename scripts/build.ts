@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writ
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleExecutable } from './bundle.js';
+import { keepCompiledCode } from './code-cache.js';
 import { DIST, ROOT } from './paths.js';
 import { report, runStep } from './step.js';
 
@@ -36,14 +37,15 @@ async function bundleExecutables(): Promise<void> {
   const outdir = join(DIST, 'bin');
   const entries = readdirSync(join(ROOT, 'src/bin')).filter((name) => name.endsWith('.ts'));
   mkdirSync(outdir, { recursive: true });
+  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
   await Promise.all(
     entries.map(async (name) => {
       const file = join(outdir, `${basename(name, '.ts')}.js`);
       writeFileSync(file, await bundleExecutable(join(ROOT, 'src/bin', name)));
       chmodSync(file, 0o755);
+      keepCompiledCode(basename(name, '.ts'), file);
     }),
   );
-  writeFileSync(join(outdir, 'package.json'), '{ "type": "commonjs" }\n');
 }
 
 function builtAt(): number {

@@ -112,7 +112,8 @@ class Sink {
   }
 
   async #load(): Promise<void> {
-    const { pino, destination } = await import('pino');
+    const { default: pino } = await import('pino'); // a CommonJS module: bundled, its other names are not there
+    const { destination } = pino;
     // sync: a record is written when the call returns, so nothing is lost by an exit that follows.
     const common = { sync: true, maxLength: MAX_UNWRITTEN_BYTES };
     let refused: Error | undefined;

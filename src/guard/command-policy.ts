@@ -1,5 +1,6 @@
 // Which commands may run. A policy, not a sandbox: it judges the words of a command, not what the program then does.
 
+import { COMMAND_CLASSES, type CommandClass } from './command-classes.js';
 import {
   type CommandPattern,
   CommandRuleError,
@@ -10,10 +11,6 @@ import {
   matchesWidely,
 } from './command-policy-pattern.js';
 import { type Command, readCommand } from './command-policy-reading.js';
-
-/** From harmless to grave. A command is of the gravest class that can be seen in it. */
-export const COMMAND_CLASSES = ['read-only', 'write', 'shell', 'privileged'] as const;
-export type CommandClass = (typeof COMMAND_CLASSES)[number];
 
 export interface CommandRules {
   /** When not empty, only these run. */

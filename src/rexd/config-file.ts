@@ -6,9 +6,9 @@ import * as z from 'zod/mini';
 import { errnoOf, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { describeIssues, sayIssue } from '../base/schema-issues.js';
-import { COMMAND_CLASSES, CommandPolicy } from '../guard/command-policy.js';
-import { CommandRuleError } from '../guard/command-policy-pattern.js';
+import { COMMAND_CLASSES } from '../guard/command-classes.js';
 import { LimitSet } from '../guard/limits.js';
+import { hasCommandRules, policyOf } from './command-rules.js';
 import { lineOfKey } from './config-line.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
 import { ConfigError, DEFAULTS, type RexdConfig, SANDBOX_MODES } from './settings.js';
@@ -67,7 +67,7 @@ export const ConfigFile = z.strictObject({
   audit: z.prefault(Audit, {}),
 });
 
-export function readConfigFile(file: string): RexdConfig {
+export async function readConfigFile(file: string): Promise<RexdConfig> {
   const source = readSource(file);
   const value = parseToml(file, source);
   const checked = z.safeParse(ConfigFile, value);
@@ -79,35 +79,17 @@ export function readConfigFile(file: string): RexdConfig {
     throw new ConfigError(file, issues.join('; '));
   }
   const settings = checked.data;
-  return {
-    ...settings,
-    limits: inFile(file, 'limits.', () => new LimitSet(REXD_LIMITS, settings.limits)),
-    policy: inFile(file, 'security.', () => buildPolicy(settings.security)),
-    file,
-  };
-}
-
-function buildPolicy(security: z.infer<typeof Security>): CommandPolicy {
-  const { allow_commands: allow, deny_commands: deny, allow_shell: allowShell, sudo, classes } = security;
-  try {
-    return new CommandPolicy({
-      allow,
-      deny,
-      allowShell,
-      ...(sudo !== undefined && { sudo }),
-      ...(classes !== undefined && { classes }),
-    });
-  } catch (thrown) {
-    if (!(thrown instanceof CommandRuleError)) throw thrown;
-    // The policy calls its lists allow and deny; whoever has to mend the file looks for the key.
-    throw new Error(thrown.message.replace(/^(allow|deny)\b/, '$1_commands'), { cause: thrown });
-  }
+  const policy = policyOf(settings.security);
+  // A wrong rule is told at the start, not by the first command.
+  if (hasCommandRules(settings.security)) await inFile(file, 'security.', policy);
+  const limits = await inFile(file, 'limits.', () => new LimitSet(REXD_LIMITS, settings.limits));
+  return { ...settings, limits, policy, file };
 }
 
 /** What a rule or a limit is refused for, with the file and the key it stands under. */
-function inFile<T>(file: string, section: string, build: () => T): T {
+async function inFile<T>(file: string, section: string, build: () => T | Promise<T>): Promise<T> {
   try {
-    return build();
+    return await build();
   } catch (thrown) {
     throw new ConfigError(file, `${section}${toError(thrown).message}`, thrown);
   }

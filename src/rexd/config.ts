@@ -3,8 +3,8 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { CommandPolicy } from '../guard/command-policy.js';
 import { LimitSet } from '../guard/limits.js';
+import { policyOf } from './command-rules.js';
 import { REXD_LIMITS } from './limits.js';
 import { DEFAULTS, type RexdConfig } from './settings.js';
 
@@ -15,9 +15,9 @@ import { DEFAULTS, type RexdConfig } from './settings.js';
 export async function loadConfig(named: string | undefined, env: NodeJS.ProcessEnv): Promise<RexdConfig> {
   const file = named ?? standardPlaces(env).find((place) => existsSync(place));
   if (file === undefined)
-    return { ...DEFAULTS, limits: new LimitSet(REXD_LIMITS), policy: new CommandPolicy(), file };
+    return { ...DEFAULTS, limits: new LimitSet(REXD_LIMITS), policy: policyOf(DEFAULTS.security), file };
   const { readConfigFile } = await import('./config-file.js');
-  return readConfigFile(file);
+  return await readConfigFile(file);
 }
 
 /** Where a configuration is looked for when none is named: the user's, then the machine's. */

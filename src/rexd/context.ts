@@ -1,10 +1,10 @@
 // What a handler is given beside its params.
 
 import type { Log } from '../base/log.js';
-import type { CommandPolicy } from '../guard/command-policy.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import type { Sandbox } from '../guard/sandbox.js';
+import type { PolicySource } from './command-rules.js';
 import type { EventSink } from './exec/output-stream.js';
 import type { RexdLimit } from './limits.js';
 import type { Sessions } from './sessions.js';
@@ -15,7 +15,7 @@ export interface ServerFacts {
   readonly limits: LimitSet<RexdLimit>;
   readonly reportVersion: string;
   readonly capabilities: readonly string[];
-  readonly policy: CommandPolicy;
+  readonly policy: PolicySource;
   /** What commands run in; absent when they run as the server itself does. */
   readonly sandbox?: Sandbox;
   /** Of the server itself; commands are given a part of it. */

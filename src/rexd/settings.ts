@@ -2,8 +2,9 @@
 
 import { LocalError } from '../base/errors.js';
 import type { LogLevel } from '../base/log.js';
-import type { CommandClass, CommandPolicy } from '../guard/command-policy.js';
+import type { CommandClass } from '../guard/command-classes.js';
 import type { LimitSet } from '../guard/limits.js';
+import type { PolicySource } from './command-rules.js';
 import type { RexdLimit } from './limits.js';
 
 /** Without one, where there is one, or not at all without one. */
@@ -50,7 +51,7 @@ export interface RexdSettings {
 export interface RexdConfig extends RexdSettings {
   readonly limits: LimitSet<RexdLimit>;
   /** What `security` says of commands, ready to decide. */
-  readonly policy: CommandPolicy;
+  readonly policy: PolicySource;
   /** The file it came from; undefined when there is none and the defaults stand. */
   readonly file: string | undefined;
 }

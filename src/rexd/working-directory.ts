@@ -2,7 +2,8 @@
 
 import { type Pin } from '../host/files/pin.js';
 import { pinDirectory } from '../host/files/walk.js';
-import { forbiddenPath, toRexdError } from './errors.js';
+import { forbiddenPath } from './errors.js';
+import { toRexdError } from './translate-error.js';
 import type { Session } from './sessions.js';
 
 export interface WorkingDirectory extends Disposable {

@@ -1,8 +1,8 @@
 // The pseudo-terminal add-on: loaded at first use, and used only for what nothing else can do.
 
 import { existsSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { LocalError } from '../../base/errors.js';
 
 /**
@@ -50,9 +50,11 @@ async function refuseUnlessUsable(load: () => Promise<unknown>): Promise<NativeP
 
 /** Whether the add-on is there, without the cost of loading it. It may still turn out not to work. */
 export function isPtyInstalled(): boolean {
-  // Where npm puts it, as a rule: a look there takes a third of the time that Node takes to resolve a name.
-  const folders = createRequire(import.meta.url).resolve.paths(BINARY) ?? [];
-  if (folders.some((folder) => existsSync(join(folder, BINARY)))) return true;
+  // Where npm puts it, as a rule: looking there is done in less time than it takes to load Node's resolver.
+  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'node_modules', BINARY))) return true;
+    if (folder === dirname(folder)) break;
+  }
   try {
     findBinary();
     return true;
@@ -61,13 +63,18 @@ export function isPtyInstalled(): boolean {
   }
 }
 
+/** Asked for when it is needed: node:module takes its time to load. */
+function resolverAt(place: string): NodeJS.Require {
+  return process.getBuiltinModule('node:module').createRequire(place);
+}
+
 async function importAddon(): Promise<unknown> {
   await import('@lydell/node-pty'); // finds the binary for this platform, or says at length why there is none
-  return createRequire(import.meta.url)(findBinary());
+  return resolverAt(import.meta.url)(findBinary());
 }
 
 function findBinary(): string {
-  const fromPackage = createRequire(createRequire(import.meta.url).resolve('@lydell/node-pty'));
+  const fromPackage = resolverAt(resolverAt(import.meta.url).resolve('@lydell/node-pty'));
   return fromPackage.resolve(BINARY);
 }
 

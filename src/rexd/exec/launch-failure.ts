@@ -3,7 +3,7 @@
 import { RpcError } from '../../base/errors.js';
 import type { LaunchError } from '../../host/process/launch-error.js';
 import type { CallContext } from '../context.js';
-import { toRexdError } from '../errors.js';
+import { toRexdError } from '../translate-error.js';
 import type { Session } from '../sessions.js';
 
 export interface FailedStart {

@@ -3,7 +3,7 @@
 import { deadline } from '../../base/deadline.js';
 import type { RootSet } from '../../host/files/root-set.js';
 import type { CallContext } from '../context.js';
-import { toRexdError } from '../errors.js';
+import { toRexdError } from '../translate-error.js';
 import type { Session } from '../sessions.js';
 
 /** What work with files needs of a call. */

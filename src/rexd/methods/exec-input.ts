@@ -4,7 +4,7 @@ import { deadline } from '../../base/deadline.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { decodeBytes } from '../encoding.js';
-import { toRexdError } from '../errors.js';
+import { toRexdError } from '../translate-error.js';
 import type { ExecInput } from '../protocol/exec.js';
 
 export async function inputExec(

@@ -5,7 +5,8 @@ import { LaunchError } from '../../host/process/launch-error.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { decodeBytes } from '../encoding.js';
-import { invalidParam, rexdError, toRexdError } from '../errors.js';
+import { invalidParam, rexdError } from '../errors.js';
+import { toRexdError } from '../translate-error.js';
 import { assertAllowed } from '../exec/allowed.js';
 import { buildEnvironment, findBadVariable } from '../exec/environment.js';
 import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
@@ -23,7 +24,7 @@ export async function startExec(params: Params, ctx: CallContext): Promise<Resul
   assertPossible(params);
   using cwd = openWorkingDirectory(session, params.cwd);
   const request = describeRequest(params, ctx, session, cwd);
-  assertAllowed(ctx.server.policy, params, cwd.shown);
+  assertAllowed(await ctx.server.policy(), params, cwd.shown);
   try {
     const launch = inSandbox(request, ctx, session, params.detach);
     const process = await session.processes.start(() => ExecProcess.start(launch));

@@ -23,7 +23,7 @@ export async function openTerminal(
   if (bad !== undefined)
     throw invalidParam(`env[${JSON.stringify(bad)}]`, 'cannot be the name or the value of a variable');
   using cwd = openWorkingDirectory(session, params.cwd);
-  assertAllowed(server.policy, params, cwd.shown);
+  assertAllowed(await server.policy(), params, cwd.shown);
   // TERM says what the terminal of the client can do; that of the server's own, if it has one, says nothing about it.
   const environment = { ...server.environment, TERM: undefined };
   const request = {

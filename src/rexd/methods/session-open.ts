@@ -1,9 +1,9 @@
 // session.open: a scope with its own roots and limits.
 
-import type { Roots } from '../../guard/roots.js';
+import { type Roots, RootsNotGrantedError } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
-import { rexdError, toRexdError } from '../errors.js';
+import { forbiddenPath, rexdError } from '../errors.js';
 import { PROTOCOL, type SessionOpen } from '../protocol/session.js';
 
 export function openSession(
@@ -41,6 +41,7 @@ function grantRoots(requested: readonly string[] | undefined, allowed: Roots): R
   try {
     return allowed.narrow(requested);
   } catch (thrown) {
-    throw toRexdError(thrown, allowed);
+    if (!(thrown instanceof RootsNotGrantedError)) throw thrown;
+    throw forbiddenPath(thrown.requested[0] ?? '', thrown.allowedRoots, thrown);
   }
 }

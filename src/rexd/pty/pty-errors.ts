@@ -6,7 +6,8 @@ import type { Roots } from '../../guard/roots.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import { PtyUnavailableError } from '../../host/pty/native.js';
-import { rexdError, toRexdError } from '../errors.js';
+import { rexdError } from '../errors.js';
+import { toRexdError } from '../translate-error.js';
 
 /** `shownCwd` as people know it; the one that was used is a descriptor of ours. */
 export function toOpenError(thrown: unknown, roots: Roots, shownCwd: string): Error {

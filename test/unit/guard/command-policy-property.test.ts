@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { COMMAND_CLASSES, CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+import { COMMAND_CLASSES } from '../../../src/guard/command-classes.js';
+import { CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
 import { growthOf, isInStep } from './cost-growth.js';
 
 const decide = (rules: CommandRules, argv: string[]) => new CommandPolicy(rules).decide({ argv });

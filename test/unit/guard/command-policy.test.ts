@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CommandClass, CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+import type { CommandClass } from '../../../src/guard/command-classes.js';
+import { CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
 
 const words = (line: string): string[] => line.split(' ');
 const decide = (rules: CommandRules, line: string | string[]) =>

@@ -15,31 +15,31 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-function read(text: string): RexdConfig {
+async function read(text: string): Promise<RexdConfig> {
   const file = join(folder, 'c.toml');
   writeFileSync(file, text);
-  return readConfigFile(file);
+  return await readConfigFile(file);
 }
 
 /** What is thrown, or undefined. */
-function thrownBy(action: () => unknown): unknown {
+async function thrownBy(action: () => unknown): Promise<unknown> {
   try {
-    action();
+    await action();
     return undefined;
   } catch (thrown) {
     return thrown;
   }
 }
 
-function refusal(text: string): string {
-  const thrown = thrownBy(() => read(text));
+async function refusal(text: string): Promise<string> {
+  const thrown = await thrownBy(() => read(text));
   return thrown instanceof ConfigError
     ? thrown.message.replace(join(folder, 'c.toml'), 'FILE')
     : `accepted: ${text}`;
 }
 
-test('an empty file means the defaults', () => {
-  const { limits, policy: _policy, file: _file, ...settings } = read('');
+test('an empty file means the defaults', async () => {
+  const { limits, policy: _policy, file: _file, ...settings } = await read('');
   expect(settings).toEqual(DEFAULTS);
   expect(limits.toJSON()).toEqual({
     default_timeout_ms: 30_000,
@@ -51,8 +51,8 @@ test('an empty file means the defaults', () => {
   });
 });
 
-test('the example of the specification is read to the letter', () => {
-  const config = read(`
+test('the example of the specification is read to the letter', async () => {
+  const config = await read(`
 [server]
 stdio = true
 log_level = "info"
@@ -82,7 +82,7 @@ path = "/var/log/rexd/audit.log"
   expect(config.audit).toMatchObject({ enabled: true, path: '/var/log/rexd/audit.log' });
 });
 
-test('every key changes what it names', () => {
+test('every key changes what it names', async () => {
   const values: [string, string, unknown, (config: RexdConfig) => unknown][] = [
     ['server', 'stdio = false', false, ({ server }) => server.stdio],
     ['server', 'log_level = "warn"', 'warn', ({ server }) => server.log_level],
@@ -109,10 +109,10 @@ test('every key changes what it names', () => {
     ['audit', 'keep = 1', 1, ({ audit }) => audit.keep],
   ];
   for (const [table, line, value, get] of values)
-    expect(get(read(`[${table}]\n${line}\n`)), line).toEqual(value);
+    expect(get(await read(`[${table}]\n${line}\n`)), line).toEqual(value);
 });
 
-test('an unknown key is refused with its line and the one that was probably meant', () => {
+test('an unknown key is refused with its line and the one that was probably meant', async () => {
   const wrong: [string, string][] = [
     [
       '\n[limits]\nmax_output_byte = 5',
@@ -131,10 +131,10 @@ test('an unknown key is refused with its line and the one that was probably mean
       'line 2: server.report_versio: unknown key; did you mean "report_version"?',
     ],
   ];
-  for (const [text, message] of wrong) expect(refusal(text)).toContain(message);
+  for (const [text, message] of wrong) expect(await refusal(text)).toContain(message);
 });
 
-test('a value of the wrong type or out of range names the key and the line', () => {
+test('a value of the wrong type or out of range names the key and the line', async () => {
   const wrong: [string, string][] = [
     ['[server]\nstdio = "yes"', 'line 2: server.stdio: expected boolean, got string'],
     [
@@ -155,24 +155,24 @@ test('a value of the wrong type or out of range names the key and the line', () 
     [`[audit]\nkeep = ${MAX_AUDIT_FILES + 1}`, `line 2: audit.keep: must be at most ${MAX_AUDIT_FILES}`],
     ['[[security.allowed_roots]]\n', 'line 1: security.allowed_roots[0].path: is required (string)'],
   ];
-  for (const [text, message] of wrong) expect(refusal(text)).toContain(message);
+  for (const [text, message] of wrong) expect(await refusal(text)).toContain(message);
 });
 
-test('text that is no TOML is refused with the place where it stops making sense', () => {
-  expect(refusal('[server]\nstdio = maybe\n')).toMatch(/2:|line 2/);
+test('text that is no TOML is refused with the place where it stops making sense', async () => {
+  expect(await refusal('[server]\nstdio = maybe\n')).toMatch(/2:|line 2/);
 });
 
-test('what is no file says so', () => {
+test('what is no file says so', async () => {
   const file = join(folder, 'c.toml');
-  expect(() => readConfigFile(file)).toThrow('no such file');
-  expect(() => readConfigFile(folder)).toThrow('is not a regular file');
+  await expect(readConfigFile(file)).rejects.toThrow('no such file');
+  await expect(readConfigFile(folder)).rejects.toThrow('is not a regular file');
 });
 
-test('any text at all is either read or refused with a ConfigError', () => {
-  fc.assert(
-    fc.property(fc.string(), fc.string(), (text, path) => {
+test('any text at all is either read or refused with a ConfigError', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.string(), fc.string(), async (text, path) => {
       lineOfKey(text, path);
-      const thrown = thrownBy(() => read(text));
+      const thrown = await thrownBy(() => read(text));
       expect(thrown === undefined || thrown instanceof ConfigError).toBe(true);
     }),
   );

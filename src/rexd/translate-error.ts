@@ -1,0 +1,46 @@
+// The one place where errors of the layers below become REXD's. Apart from errors.ts because it knows them all by
+// their classes, and a session is opened without any of them.
+
+import { TimeoutError } from '../base/deadline.js';
+import { RpcError, toError } from '../base/errors.js';
+import { LimitError } from '../guard/limits.js';
+import type { Roots } from '../guard/roots.js';
+import { ConflictError, FilesError, ForbiddenPathError, TooLargeError } from '../host/files/errors.js';
+import { InputClosedError } from '../host/process/input-pipe.js';
+import { LaunchError } from '../host/process/launch-error.js';
+import { InputFullError } from '../host/pty/terminal-input.js';
+import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';
+import { forbiddenPath, rexdError } from './errors.js';
+
+/** What the layers below throw, as a client may know it. Anything unexpected stays as it is and is answered -32603. */
+export function toRexdError(thrown: unknown, roots: Roots): Error {
+  if (thrown instanceof ForbiddenPathError) return forbiddenPath(thrown.path, roots.shown, thrown);
+  if (thrown instanceof ConflictError) {
+    const current =
+      thrown.current === undefined ? null : { mtime: thrown.current.mtimeMs, size: thrown.current.size };
+    return rexdError('concurrency_conflict', 'The file has changed', { path: thrown.path, current }, thrown);
+  }
+  if (thrown instanceof TooLargeError) {
+    const data = { path: thrown.path, size: thrown.size, limit: thrown.limit };
+    return rexdError('resource_limit', thrown.message, data, thrown);
+  }
+  if (thrown instanceof FilesError)
+    return refused(thrown.message, { reason: thrown.code, path: thrown.path }, thrown);
+  if (thrown instanceof LaunchError) return launchFailed(thrown);
+  if (thrown instanceof TimeoutError) return rexdError('timeout', thrown.message, thrown.facts, thrown);
+  if (thrown instanceof InputClosedError) return refused(thrown.message, { reason: thrown.code }, thrown);
+  if (thrown instanceof InputFullError)
+    return rexdError('resource_limit', thrown.message, thrown.facts, thrown);
+  if (thrown instanceof LimitError) return refused(thrown.message, thrown.facts, thrown);
+  return toError(thrown);
+}
+
+function launchFailed(error: LaunchError): RpcError {
+  const data = { reason: error.code, ...error.facts };
+  if (error.code === 'out_of_resources') return rexdError('resource_limit', error.message, data, error);
+  return refused(error.message, data, error);
+}
+
+function refused(message: string, data: Readonly<Record<string, unknown>>, cause: unknown): RpcError {
+  return new RpcError(INVALID_PARAMS, message, { data, cause });
+}
