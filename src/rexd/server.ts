@@ -1,5 +1,7 @@
 // The REXD server: connections in, answers out. What a connection opened ends with it.
 
+import { deadline, withSignal } from '../base/deadline.js';
+import { toError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
 import type { AuditLog } from '../guard/audit.js';
@@ -16,6 +18,11 @@ import { openSession } from './methods/session-open.js';
 import { SESSION_METHODS } from './protocol/session.js';
 import { SessionPlaces, Sessions } from './sessions.js';
 
+/** After the end of its input a client has this long to take what it is owed; then again while it takes nothing. */
+export const LAST_ANSWERS_MS = 5000;
+/** When the server is told to end: how long a client may take to hear how its programs ended. More than their grace. */
+export const LAST_EVENTS_MS = 3000;
+
 export interface RexdServerOptions {
   readonly facts: ServerFacts;
   readonly log: Log;
@@ -28,7 +35,7 @@ export class RexdServer extends Resource {
   readonly #log: Log;
   readonly #router: Router<CallContext>;
   readonly #places: SessionPlaces;
-  readonly #connections = new Set<RpcPeer>();
+  readonly #connections = new Map<RpcPeer, Sessions>();
 
   constructor(options: RexdServerOptions) {
     super();
@@ -52,7 +59,7 @@ export class RexdServer extends Resource {
 
   /** Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too. */
   async serve(link: Link): Promise<Error | undefined> {
-    await using sessions = new Sessions(this.#places);
+    const sessions = new Sessions(this.#places);
     const call: CallHandler = (incoming) =>
       this.#router.call(incoming.method, incoming.params, {
         signal: incoming.signal,
@@ -66,20 +73,38 @@ export class RexdServer extends Resource {
       onRequest: call,
       onNotification: call,
       refuseBlankLines: true,
+      drainMs: LAST_ANSWERS_MS,
       log: this.#log,
     });
     const sink = eventSink(peer);
     // A client that sends nothing more is gone: what it started ends now, not when the last answer has been taken.
-    void peer.inputEnded.then(() => sessions.close());
-    this.#connections.add(peer);
+    void peer.inputEnded.then(() => this.#end(sessions));
+    this.#connections.set(peer, sessions);
     const lost = await peer.closed;
     this.#connections.delete(peer);
+    await this.#end(sessions);
     if (lost !== undefined) this.#log.warn('connection lost', { link: link.name, reason: lost.message });
     return lost;
   }
 
   protected override async release(reason: Error): Promise<void> {
-    await Promise.all([...this.#connections].map((peer) => peer.close(reason)));
+    await Promise.all(
+      [...this.#connections].map(async ([peer, sessions]) => {
+        // Its programs first, so that the client hears of their end. One that does not listen keeps nobody waiting.
+        using limit = deadline(LAST_EVENTS_MS);
+        await withSignal(this.#end(sessions), limit.signal).catch(() => {});
+        await peer.close(reason);
+      }),
+    );
+  }
+
+  /** Whoever cannot be ended (another user's program, a broken disk) is told of, and does not keep the rest from ending. */
+  async #end(sessions: Sessions): Promise<void> {
+    try {
+      await sessions.close();
+    } catch (thrown) {
+      this.#log.error('not all programs could be ended', { reason: toError(thrown).message });
+    }
   }
 }
 

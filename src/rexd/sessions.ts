@@ -2,6 +2,7 @@
 
 import { newId } from '../base/ids.js';
 import { Resource } from '../base/resource.js';
+import { settleAll } from '../base/settle-all.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import { newScope } from '../host/process/mark.js';
@@ -73,6 +74,8 @@ export class Sessions extends Resource {
   }
 
   open(facts: SessionFacts): Session {
+    // Who comes now would be forgotten: the others are being ended already.
+    if (this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
     this.#places.take();
     const session = new Session(facts);
     this.#open.set(session.id, session);
@@ -96,7 +99,7 @@ export class Sessions extends Resource {
   protected override async release(reason: Error): Promise<void> {
     const sessions = [...this.#open.values()];
     this.#open.clear();
-    await Promise.all(sessions.map((session) => session.close(reason)));
+    await settleAll(sessions.map((session) => session.close(reason)));
   }
 }
 

@@ -15,4 +15,16 @@ export const rexdLife = {
     text: 'input of many megabytes arrives whole, given at the start or written later',
     source: 'rexd-v1 "exec.input"',
   },
+  'rexd/lifetime/deaf-client': {
+    text: 'a client that has closed our input and reads no output: children end within the grace, the server soon after',
+    source: 'rexd-v1 "Process lifetime across disconnects"',
+  },
+  'rexd/lifetime/signals': {
+    text: 'TERM, HUP, INT and KILL of the server leave no program running, on a terminal or not, and the first three no file',
+    source: 'rexd-v1 "Process lifetime across disconnects"',
+  },
+  'rexd/lifetime/last-events': {
+    text: 'a server that is told to end tells its clients first how their programs ended',
+    source: 'rexd-v1 "Event ordering", "Process lifetime across disconnects"',
+  },
 } as const satisfies Record<string, Clause>;
