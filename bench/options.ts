@@ -17,6 +17,8 @@ export interface Options {
   readonly failOnMiss: boolean;
   /** False: a quick run shows figures but does not replace the stored ones. */
   readonly store: boolean;
+  /** True: cases that take minutes run too. */
+  readonly large: boolean;
   readonly show: 'help' | 'list' | 'results';
 }
 
@@ -32,6 +34,7 @@ Without a suite, all of them run. Results go to bench/results/<suite>.json and .
 Options:
   --peer name="command"  put another program beside ours (repeatable)
   --rounds N             measured rounds (default ${FULL.rounds})
+  --large                with cases that take minutes (rexd: a stream of 1 GiB)
   --quick                short rounds and few of them; shows figures, stores none
   --json                 print JSON, and nothing else, on stdout
   --no-fail              exit 0 even when a target is missed
@@ -43,7 +46,7 @@ Exit codes: 0 ok, 1 a target was missed, 2 usage, a contender that does not work
 Examples:
   npm run bench
   npm run bench -- splitter spawn --quick
-  npm run bench -- rexd --peer other="/opt/other/rexd --stdio" --rounds 31
+  npm run bench -- rexd --peer other="/opt/other/rexd --stdio --config {config}" --rounds 31
 `;
 
 export function parseOptions(argv: readonly string[], known: readonly string[]): Options {
@@ -60,6 +63,7 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     json: values.json ?? false,
     failOnMiss: values['no-fail'] !== true,
     store: !quick,
+    large: values.large ?? false,
     show: values.help === true ? 'help' : values.list === true ? 'list' : 'results',
   };
 }
@@ -84,6 +88,7 @@ function parse(argv: readonly string[]) {
         peer: { type: 'string', multiple: true },
         rounds: { type: 'string' },
         quick: { type: 'boolean' },
+        large: { type: 'boolean' },
         json: { type: 'boolean' },
         'no-fail': { type: 'boolean' },
         list: { type: 'boolean' },

@@ -10,7 +10,13 @@ export const NOISY = 0.2;
 /** Children's CPU time comes in steps of 10 ms; a turn with less than this says too little. */
 export const MIN_CPU_MS = 40;
 
-type CaseFacts = Pick<Case, 'name' | 'measure' | 'unit' | 'scale' | 'targets'>;
+/** How a verdict and a table call it. */
+const THE_LIMIT = 'the limit';
+
+type CaseFacts = Pick<
+  Case,
+  'name' | 'measure' | 'unit' | 'scale' | 'targets' | 'peerBound' | 'maxMemoryMiB' | 'wallOnly'
+>;
 
 export function judgeCase(facts: CaseFacts, samples: SamplesByContender): CaseResult {
   const takenBy = (role: Role) => [...samples].find(([contender]) => contender.role === role)?.[1];
@@ -22,7 +28,11 @@ export function judgeCase(facts: CaseFacts, samples: SamplesByContender): CaseRe
     measure: facts.measure,
     unit: facts.unit,
     rows,
-    verdicts: facts.targets.map((target) => judgeTarget(facts, target, rows)),
+    verdicts: [
+      ...facts.targets.map((target) => judgeTarget(facts, target, rows)),
+      ...judgeBesidePeers(facts, rows),
+      ...judgeMemory(facts, rows),
+    ],
   };
 }
 
@@ -40,6 +50,8 @@ function rowOf(
     opsPerSample: taken[0]?.ops ?? 0,
     wall: summarize(taken.map((sample) => valueOf(facts, sample))),
     cpuUs: summarize(taken.map(cpuUsPerOp)),
+    ...memoryOf(taken),
+    ...deliveredOf(taken),
     ...(toLimit !== undefined && { ratio: compare(facts, taken, toLimit) }),
     ...(fromOurs !== undefined && { oursToThis: compare(facts, fromOurs, taken) }),
   };
@@ -55,10 +67,39 @@ export function chooseRatio(ratio: RatioPair): { by: 'wall' | 'cpu'; ratio: Rati
 function judgeTarget(facts: CaseFacts, target: Target, rows: readonly Row[]): Verdict {
   const ratio = rows.find((row) => row.name === target.contender)?.ratio;
   if (ratio === undefined) throw new RangeError(`no ratio to judge ${target.contender} by`);
+  return judgeRatio(facts, ratio, { contender: target.contender, to: THE_LIMIT, bound: target.bound });
+}
+
+function judgeBesidePeers(facts: CaseFacts, rows: readonly Row[]): Verdict[] {
+  const bound = facts.peerBound;
+  const ours = rows.find((row) => row.role === 'ours');
+  if (bound === undefined || ours === undefined) return [];
+  return rows.flatMap((row) =>
+    row.oursToThis === undefined
+      ? []
+      : [judgeRatio(facts, row.oursToThis, { contender: ours.name, to: row.name, bound })],
+  );
+}
+
+function judgeRatio(
+  facts: CaseFacts,
+  ratio: RatioPair,
+  about: Pick<Verdict, 'contender' | 'to' | 'bound'>,
+): Verdict {
   const chosen = chooseRatio(ratio);
   const got = chosen.ratio.value;
-  const pass = facts.measure === 'rate' ? got >= target.bound : got <= target.bound;
-  return { contender: target.contender, bound: target.bound, got, by: chosen.by, pass };
+  const pass = facts.measure === 'rate' ? got >= about.bound : got <= about.bound;
+  return { ...about, got, by: chosen.by, pass };
+}
+
+function judgeMemory(facts: CaseFacts, rows: readonly Row[]): Verdict[] {
+  const bound = facts.maxMemoryMiB;
+  if (bound === undefined) return [];
+  return rows.flatMap(({ name, role, memoryMiB: got }) =>
+    role === 'ours' && got !== undefined
+      ? [{ contender: name, bound, got, by: 'memory' as const, pass: got <= bound }]
+      : [],
+  );
 }
 
 /** `ours` as a multiple of `other`. */
@@ -66,6 +107,7 @@ function compare(facts: CaseFacts, ours: readonly Sample[], other: readonly Samp
   const values = (taken: readonly Sample[]): number[] => taken.map((sample) => valueOf(facts, sample));
   const wall = pairedRatio(values(ours), values(other));
   if (wall === undefined) throw new RangeError('a contender took no time');
+  if (facts.wallOnly === true) return { wall };
   if (medianCpuMs(ours) < MIN_CPU_MS || medianCpuMs(other) < MIN_CPU_MS) return { wall };
   const [oursCpu, otherCpu] = [ours.map(cpuUsPerOp), other.map(cpuUsPerOp)];
   // A rate's ratio turns over when costs are compared, so that 0.5 always means "half as good".
@@ -81,6 +123,17 @@ function medianCpuMs(taken: readonly Sample[]): number {
   return medianOf(taken.map((sample) => sample.cpuMs));
 }
 
+/** Nothing done costs nothing that could be told per operation. */
 function cpuUsPerOp({ ops, cpuMs }: Sample): number {
-  return (cpuMs * 1000) / ops;
+  return ops === 0 ? 0 : (cpuMs * 1000) / ops;
+}
+
+function memoryOf(taken: readonly Sample[]): Pick<Row, 'memoryMiB'> {
+  const known = taken.flatMap(({ memoryMiB }) => (memoryMiB === undefined ? [] : [memoryMiB]));
+  return known.length === 0 ? {} : { memoryMiB: Math.max(...known) };
+}
+
+function deliveredOf(taken: readonly Sample[]): Pick<Row, 'delivered'> {
+  if (taken.every(({ asked }) => asked === undefined)) return {};
+  return { delivered: medianOf(taken.map(({ ops, asked }) => (asked === undefined ? 1 : ops / asked))) };
 }

@@ -1,6 +1,7 @@
 // The raw client of every round-trip suite: requests encoded beforehand, replies only counted, so that the server is what is measured.
 
 import { deadline, withSignal } from '../../src/base/deadline.js';
+import { LineSplitter } from '../../src/wire/ndjson/line-splitter.js';
 import type { BenchChild } from './child.js';
 import type { RequestPool } from './request-pool.js';
 
@@ -10,12 +11,18 @@ const ANSWER_TIMEOUT_MS = 20_000;
 /** How many answers are read and compared before any is only counted. */
 const VERIFIED_REQUESTS = 64;
 /** A reply line longer than this means the contender does not speak lines. */
-export const MAX_CHECKED_REPLY_CHARS = 1024 * 1024;
+export const MAX_CHECKED_REPLY_BYTES = 16 * 1024 * 1024;
 
 export interface Reply {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: unknown;
+}
+
+export interface Talk<T> {
+  readonly write: (bytes: string | Buffer) => void;
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: Error) => void;
 }
 
 export class LineClient {
@@ -36,21 +43,29 @@ export class LineClient {
 
   /** One request, its reply parsed; notifications on the way are skipped. For set-up and checks, not for measuring. */
   ask(id: number, method: string, params: unknown): Promise<Reply> {
-    let text = '';
-    return this.#await(`no answer to ${method}`, (resolve, reject) => {
-      this.#onData = (chunk) => {
-        text += chunk.toString('utf8');
-        const lines = text.split('\n');
-        text = lines.pop() ?? '';
-        if (text.length > MAX_CHECKED_REPLY_CHARS) reject(this.#child.failure('sent an endless line'));
-        for (const line of lines) {
+    return this.converse(`no answer to ${method}`, ({ write, resolve, reject }) => {
+      const splitter = new LineSplitter(
+        (bytes, start, end) => {
+          const line = bytes.toString('utf8', start, end);
           const reply = parseReply(line);
           if (reply === undefined)
             reject(this.#child.failure(`sent what is not JSON: ${line.slice(0, 200)}`));
           else if (reply.id === id) resolve(reply);
-        }
-      };
-      this.#child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+        },
+        {
+          maxLineBytes: MAX_CHECKED_REPLY_BYTES,
+          onOversize: () => reject(this.#child.failure('sent an endless line')),
+        },
+      );
+      write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
+      return (chunk) => splitter.push(chunk);
+    });
+  }
+
+  /** For what is no plain exchange: `begin` may write, gives back who takes the bytes, and says when it is over. */
+  converse<T>(what: string, begin: (talk: Talk<T>) => (chunk: Buffer) => void): Promise<T> {
+    return this.#await(what, (resolve, reject) => {
+      this.#onData = begin({ write: (bytes) => void this.#child.stdin.write(bytes), resolve, reject });
     });
   }
 

@@ -2,6 +2,7 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { peakMemoryMiB, resetPeakMemory } from './memory.js';
 import { orderOfRound } from './schedule.js';
 import type { Case, Contender } from './types.js';
 
@@ -13,9 +14,13 @@ export interface Plan {
 }
 
 export interface Sample {
+  /** What was really done, in operations. */
   readonly ops: number;
   readonly wallMs: number;
   readonly cpuMs: number;
+  /** What was asked for, where it is more than was done. */
+  readonly asked?: number;
+  readonly memoryMiB?: number;
 }
 
 export type SamplesByContender = ReadonlyMap<Contender, readonly Sample[]>;
@@ -23,12 +28,17 @@ export type SamplesByContender = ReadonlyMap<Contender, readonly Sample[]>;
 const MAX_OPS = 1e9;
 
 export async function measureCase(
-  { name, contenders }: Pick<Case, 'name' | 'contenders'>,
-  plan: Plan,
+  { name, contenders, maxRounds }: Pick<Case, 'name' | 'contenders' | 'maxRounds'>,
+  asked: Plan,
   report: (line: string) => void,
 ): Promise<SamplesByContender> {
+  const plan =
+    maxRounds === undefined ? asked : { ...asked, rounds: Math.min(maxRounds, asked.rounds), warmups: 0 };
   const ops = new Map<Contender, number>();
-  for (const contender of contenders) ops.set(contender, await calibrate(contender, plan.sampleMs));
+  for (const contender of contenders) {
+    // Work of that length is one operation a turn: to find that out would take as long as a turn.
+    ops.set(contender, maxRounds === undefined ? await calibrate(contender, plan.sampleMs) : 1);
+  }
   const samples = new Map(contenders.map((contender) => [contender, [] as Sample[]]));
   for (let round = -plan.warmups; round < plan.rounds; round++) {
     report(round < 0 ? `${name}: warming up` : `${name}: round ${round + 1} of ${plan.rounds}`);
@@ -51,21 +61,25 @@ async function calibrate(contender: Contender, sampleMs: number): Promise<number
 }
 
 function fitOps(sample: Sample, sampleMs: number): number {
-  const fitting = Math.round((sample.ops * sampleMs) / Math.max(sample.wallMs, 0.001));
+  const ops = sample.asked ?? sample.ops;
+  const fitting = Math.round((ops * sampleMs) / Math.max(sample.wallMs, 0.001));
   return Math.min(MAX_OPS, Math.max(1, fitting));
 }
 
 async function takeSample(contender: Contender, ops: number): Promise<Sample> {
   collectGarbage(); // or one contender would pay for what another threw away
+  const { pid } = contender;
+  if (pid !== undefined) resetPeakMemory(pid);
   const cpuBefore = contender.cpuMs();
   const before = performance.now();
   const counted = await contender.run(ops);
   const wallMs = performance.now() - before;
-  return {
-    ops,
-    wallMs: typeof counted === 'number' ? counted : wallMs,
-    cpuMs: contender.cpuMs() - cpuBefore,
-  };
+  const cpuMs = contender.cpuMs() - cpuBefore;
+  const memoryMiB = pid === undefined ? undefined : peakMemoryMiB(pid);
+  const memory = memoryMiB === undefined ? {} : { memoryMiB };
+  if (typeof counted !== 'object') return { ops, wallMs: counted ?? wallMs, cpuMs, ...memory };
+  const asked = counted.done < ops ? { asked: ops } : {};
+  return { ops: counted.done, wallMs: counted.wallMs, cpuMs, ...asked, ...memory };
 }
 
 let gc: (() => void) | undefined;

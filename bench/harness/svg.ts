@@ -1,7 +1,7 @@
 // A result as a picture: a group of bars per case, whiskers for the spread, a line at the limit and one at the target.
 
 import { chooseRatio } from './judge.js';
-import { formatFigure, formatRatio } from './table.js';
+import { formatDelivered, formatFigure, formatRatio } from './table.js';
 import type { CaseResult, Row, SuiteResult } from './types.js';
 
 const WIDTH = 800;
@@ -65,14 +65,16 @@ function drawCase(result: CaseResult, top: number): string {
 function drawRow(row: Row, result: CaseResult, y: number, x: (value: number) => number): string {
   const middle = y + BAR_HEIGHT / 2;
   const [q1, q3] = [x(row.wall.q1), x(row.wall.q3)];
-  const verdict = result.verdicts.find((each) => each.contender === row.name);
+  const verdicts = result.verdicts.filter((each) => each.contender === row.name);
+  const pass = verdicts.every((verdict) => verdict.pass);
   const chosen = row.ratio === undefined ? undefined : chooseRatio(row.ratio);
   const ratio =
     chosen === undefined ? 'the limit' : `${formatRatio(chosen.ratio)}${chosen.by === 'cpu' ? ' cpu' : ''}`;
-  const mark = verdict === undefined ? '' : verdict.pass ? ' ✓' : ' ✗';
-  const kind = verdict === undefined ? 'end' : `end ${verdict.pass ? 'pass' : 'fail'}`;
+  const mark = verdicts.length === 0 ? '' : pass ? ' ✓' : ' ✗';
+  const kind = verdicts.length === 0 ? 'end' : `end ${pass ? 'pass' : 'fail'}`;
+  const label = row.delivered === undefined ? row.name : `${row.name}, ${formatDelivered(row.delivered)}`;
   return [
-    text('end', BARS_LEFT - 12, middle + 4, shorten(row.name)),
+    text('end', BARS_LEFT - 12, middle + 4, shorten(label)),
     `<rect class="${row.role}" x="${BARS_LEFT}" y="${y}" width="${round(x(row.wall.median) - BARS_LEFT)}" height="${BAR_HEIGHT}" rx="3"/>`,
     `<path class="whisker" d="M${q1} ${middle}H${q3}M${q1} ${middle - 4}v8M${q3} ${middle - 4}v8"/>`,
     text('end', 684, middle + 4, formatFigure(row.wall.median)),
@@ -85,13 +87,22 @@ function drawLines(result: CaseResult, top: number, bottom: number, x: (value: n
   const limit = result.rows.find((row) => row.role === 'limit')?.wall.median;
   if (limit === undefined) return [];
   const lines = [`<path class="at-limit" d="M${x(limit)} ${top}V${bottom}"/>`];
-  for (const bound of new Set(result.verdicts.map((verdict) => verdict.bound))) {
-    lines.push(`<path class="at-target" d="M${x(limit * bound)} ${top}V${bottom}"/>`);
+  for (const [bound, to] of targetsOf(result)) {
+    const base = result.rows.find((row) => row.name === to)?.wall.median ?? limit;
+    lines.push(`<path class="at-target" d="M${x(base * bound)} ${top}V${bottom}"/>`);
     lines.push(
-      `<text class="muted" x="${x(limit * bound)}" y="${top - 4}" text-anchor="middle">target ${bound}×</text>`,
+      `<text class="muted" x="${x(base * bound)}" y="${top - 4}" text-anchor="middle">${escapeXml(`${bound}× ${shorten(to)}`)}</text>`,
     );
   }
   return lines;
+}
+
+/** Each line once, however many are held to it. Beside a peer it is the peer that counts. */
+function targetsOf({ verdicts, rows }: CaseResult): Map<number, string> {
+  const ratios = verdicts.filter((verdict) => verdict.by !== 'memory');
+  const besidePeers = ratios.filter(({ to }) => rows.some((row) => row.role === 'peer' && row.name === to));
+  const shown = besidePeers.length > 0 ? besidePeers : ratios;
+  return new Map(shown.map(({ bound, to }) => [bound, to ?? 'target']));
 }
 
 function caseHeight(result: CaseResult): number {

@@ -31,6 +31,8 @@ function cellsOf(row: Row): string[] {
   const tags = [
     row.role === 'ours' ? undefined : row.role,
     chosen?.by === 'cpu' ? 'by cpu time' : undefined,
+    row.delivered === undefined ? undefined : formatDelivered(row.delivered),
+    row.memoryMiB === undefined ? undefined : `${formatFigure(row.memoryMiB)} MiB`,
     ours,
   ];
   return [
@@ -44,9 +46,17 @@ function cellsOf(row: Row): string[] {
   ];
 }
 
-function formatVerdict({ contender, bound, got, by, pass }: Verdict, measure: 'rate' | 'time'): string {
+function formatVerdict(verdict: Verdict, measure: 'rate' | 'time'): string {
+  const { contender, to, bound, got, by, pass } = verdict;
+  const head = `${pass ? 'PASS' : 'FAIL'}  ${contender}`;
+  if (by === 'memory') return `${head}: ${formatFigure(got)} MiB at its peak, target ≤ ${bound} MiB`;
   const sign = measure === 'rate' ? '≥' : '≤';
-  return `${pass ? 'PASS' : 'FAIL'}  ${contender}: ${formatTimes(got)}× of the limit${by === 'cpu' ? ' (cpu time)' : ''}, target ${sign} ${bound}×`;
+  return `${head}: ${formatTimes(got)}× of ${to}${by === 'cpu' ? ' (cpu time)' : ''}, target ${sign} ${bound}×`;
+}
+
+/** A share below a percent is still not nothing. */
+export function formatDelivered(share: number): string {
+  return `${share > 0.99 || share < 0.01 ? Number((share * 100).toPrecision(3)) : Math.round(share * 100)} % delivered`;
 }
 
 /** Pads every column to its widest cell; text to the left, figures to the right. */

@@ -10,9 +10,19 @@ export interface Contender {
   readonly name: string;
   readonly role: Role;
   /** Does `ops` units of work. A number returned is the ms that count, where tidying up should not. */
-  run(ops: number): Promise<number | void> | number | void;
+  run(ops: number): Promise<Ran | number | void> | Ran | number | void;
   /** CPU time so far, in ms, of every process that does this contender's work (the driver included). */
   cpuMs(): number;
+  /** The process whose memory is shown. */
+  readonly pid?: number;
+}
+
+/** What a turn came to, where that is less than was asked for. */
+export interface Ran {
+  /** The ms that count. */
+  readonly wallMs: number;
+  /** The units of work that were really done: a contender that loses output is not paid for it. */
+  readonly done: number;
 }
 
 export interface Target {
@@ -30,6 +40,14 @@ export interface Case {
   readonly scale: number;
   readonly contenders: readonly Contender[];
   readonly targets: readonly Target[];
+  /** Ours as a multiple of each peer the user puts beside it: at least (rates) or at most (times) this. */
+  readonly peerBound?: number;
+  /** The most memory ours may have had at any moment. */
+  readonly maxMemoryMiB?: number;
+  /** What is promised is time itself: waiting for a disk or another process costs no CPU and still counts. */
+  readonly wallOnly?: boolean;
+  /** For work so long that a few rounds must do; such a case is not warmed up either. */
+  readonly maxRounds?: number;
 }
 
 export interface Suite {
@@ -43,6 +61,8 @@ export interface Suite {
 
 export interface SuiteContext {
   readonly peers: readonly Peer[];
+  /** Cases that take minutes were asked for too. */
+  readonly large: boolean;
   readonly root: string;
 }
 
@@ -65,6 +85,10 @@ export interface Row {
   readonly wall: Summary;
   /** µs of CPU time per op. */
   readonly cpuUs: Summary;
+  /** The most memory it had in any turn. */
+  readonly memoryMiB?: number;
+  /** The share of the work that arrived, where some did not. */
+  readonly delivered?: number;
   /** To the limit; absent on the limit itself. */
   readonly ratio?: RatioPair;
   /** On a peer: how ours stands to it, the peer being 1. */
@@ -73,9 +97,11 @@ export interface Row {
 
 export interface Verdict {
   readonly contender: string;
+  /** What the ratio is to: `the limit`, or a peer's name. Absent where memory is judged. */
+  readonly to?: string;
   readonly bound: number;
   readonly got: number;
-  readonly by: 'wall' | 'cpu';
+  readonly by: 'wall' | 'cpu' | 'memory';
   readonly pass: boolean;
 }
 

@@ -1,46 +1,36 @@
-// rexd: round trips of session.info through the built daemon, beside any peer that speaks REXD on stdio.
+// rexd: everything the server promises to be fast at, beside the bare calls it is made of and any peer that speaks REXD.
 
-import { bundle } from '../harness/bundle.js';
+import { BareWorker } from '../harness/bare-worker.js';
 import type { Suite } from '../harness/types.js';
-import { builtRexd, openSession } from './rexd-session.js';
-import { roundTripCases, type Server } from './round-trips.js';
+import { firstAnswerCase } from './cold-start.js';
+import { Daemon } from './rexd/daemon.js';
+import { largeStreamCase, spawnCases, streamCases } from './rexd/exec-cases.js';
+import { readCases, statCases, writeCases } from './rexd/file-cases.js';
+import { treeCases } from './rexd/tree-cases.js';
+import { inWorkspace, makeWorkspace } from './rexd/workspace.js';
+import { builtRexd } from './rexd-session.js';
 
 export const rexdSuite: Suite = {
   name: 'rexd',
-  summary: 'session.info round trips of the built rexd, vs a bare echo over the same pipes',
+  summary: 'commands, streams and files through the built rexd, vs bare spawn, bare pipes and bare fs calls',
   peerSpeaks: 'rexd',
-  async prepare({ root, peers }, cleanup) {
-    const rexd = builtRexd(root);
-    const echo = await bundle(new URL('../bundled/bare-echo.ts', import.meta.url));
-    const servers = [
-      bareEcho(echo),
-      daemon('rexd', 'ours', rexd),
-      ...peers.map((peer) => daemon(peer.name, 'peer', peer.argv)),
+  async prepare({ root: project, peers: asked, large }, cleanup) {
+    const workspace = makeWorkspace(cleanup);
+    const { root, config } = workspace;
+    const peers = asked.map(({ name, argv }) => ({ name, argv: inWorkspace(argv, workspace) }));
+    const rexd = builtRexd(project);
+    const bare = await BareWorker.start(cleanup);
+    const daemons = [await Daemon.start('rexd', 'ours', [...rexd, '--config', config], cleanup)];
+    for (const { name, argv } of peers) daemons.push(await Daemon.start(name, 'peer', argv, cleanup));
+    return [
+      await firstAnswerCase(rexd, peers),
+      ...(await statCases(daemons, bare, root)),
+      ...(await spawnCases(daemons, cleanup)),
+      ...streamCases(daemons, bare, root),
+      ...(large ? [largeStreamCase(daemons, bare, root)] : []),
+      ...(await readCases(daemons, bare, root)),
+      ...(await writeCases(daemons, bare, root)),
+      ...(await treeCases(daemons, bare, root)),
     ];
-    return roundTripCases(servers, 'session.info', [], cleanup);
   },
 };
-
-function daemon(name: string, role: 'ours' | 'peer', argv: readonly string[]): Server {
-  return {
-    name,
-    role,
-    argv,
-    async greet(client) {
-      return { method: 'session.info', params: { session_id: await openSession(name, client) } };
-    },
-    accepts: (reply) => reply.result !== undefined,
-  };
-}
-
-/** Echoes a request as long as a real one, so that the same number of bytes goes out. */
-function bareEcho(path: string): Server {
-  const params = { session_id: 's_'.padEnd(28, '0') };
-  return {
-    name: 'bare echo',
-    role: 'limit',
-    argv: [process.execPath, path],
-    greet: () => ({ method: 'session.info', params }),
-    accepts: () => true,
-  };
-}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { BenchChild } from '../../../bench/harness/child.js';
-import { countLines, LineClient, MAX_CHECKED_REPLY_CHARS } from '../../../bench/harness/line-client.js';
+import { countLines, LineClient, MAX_CHECKED_REPLY_BYTES } from '../../../bench/harness/line-client.js';
 import { POOL_LINES, RequestPool } from '../../../bench/harness/request-pool.js';
 
 /** A child that answers every line with what `answer`, the source of a function of the request, gives. */
@@ -57,7 +57,7 @@ describe('LineClient', () => {
   });
 
   test('a line without end is refused', async () => {
-    const endless = `() => void process.stdout.write('x'.repeat(${MAX_CHECKED_REPLY_CHARS + 1}))`;
+    const endless = `() => void process.stdout.write('x'.repeat(${MAX_CHECKED_REPLY_BYTES + 1}))`;
     await withClient(answering(endless), async (client) => {
       await expect(client.ask(1, 'echo', {})).rejects.toThrow('sent an endless line');
     });
