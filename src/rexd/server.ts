@@ -62,7 +62,10 @@ export class RexdServer extends Resource {
     const sessions = new Sessions(this.#places);
     const call: CallHandler = (incoming) =>
       this.#router.call(incoming.method, incoming.params, {
-        signal: incoming.signal,
+        // Asked for by few, and made when it is.
+        get signal() {
+          return incoming.signal;
+        },
         server: this.#facts,
         sessions,
         log: this.#log,

@@ -11,7 +11,7 @@ import { pin } from './walk.js';
 /** The most one read gives, whatever was asked for. */
 export const MAX_READ_BYTES = 64 * 1024 * 1024;
 /** Read at once, between two looks at the clock. */
-const SLICE_BYTES = 1024 * 1024;
+export const READ_SLICE_BYTES = 1024 * 1024;
 /** First room for a file that says its size is 0. */
 const UNSIZED_BYTES = 4096;
 
@@ -104,7 +104,7 @@ async function readRange(
   let data = Buffer.allocUnsafe(expected);
   let got = 0;
   while (got < data.length) {
-    const count = readSync(fd, data, got, Math.min(SLICE_BYTES, data.length - got), offset + got);
+    const count = readSync(fd, data, got, Math.min(READ_SLICE_BYTES, data.length - got), offset + got);
     if (count === 0) break;
     got += count;
     if (size === 0 && got === data.length && got < length) data = grow(data, length);

@@ -1,6 +1,6 @@
 // What every fs method does around its work: find the session, make paths absolute, keep the time, translate errors.
 
-import { deadline } from '../../base/deadline.js';
+import { type Deadline, deadline } from '../../base/deadline.js';
 import type { RootSet } from '../../host/files/root-set.js';
 import type { CallContext } from '../context.js';
 import { toRexdError } from '../translate-error.js';
@@ -11,7 +11,10 @@ export interface Files {
   readonly roots: RootSet;
   /** The absolute path meant by one that may be relative to the session's folder, or to `base`. */
   readonly resolve: (path: string, base?: string) => string;
-  /** Aborts when the client calls off, goes away, or the session's longest time is over. */
+  /**
+   * Aborts when the client calls off, goes away, or the session's longest time is over. Made when it is asked for: it
+   * costs more than a small call does, so who is done at once should not take it.
+   */
   readonly signal: AbortSignal;
 }
 
@@ -25,15 +28,40 @@ export async function fileCall<T>(
   work: (call: FileCall) => Promise<T> | T,
 ): Promise<T> {
   const session = ctx.sessions.get(sessionId);
-  using limit = deadline(session.limits.get('hard_timeout_ms'), { also: [ctx.signal] });
+  let limit: Deadline | undefined;
   try {
     return await work({
-      session,
-      roots: session.roots.files,
-      resolve: (path, base) => session.roots.resolve(path, base ?? session.cwd ?? '/'),
-      signal: limit.signal,
+      ...inSession(session),
+      get signal() {
+        limit ??= deadline(session.limits.get('hard_timeout_ms'), { also: [ctx.signal] });
+        return limit.signal;
+      },
     });
   } catch (thrown) {
     throw toRexdError(thrown, session.roots);
+  } finally {
+    limit?.[Symbol.dispose]();
   }
+}
+
+/** For work that never waits: the answer goes out before the next request is looked at. */
+export function fileCallAtOnce<T>(
+  sessionId: string,
+  ctx: CallContext,
+  work: (call: Omit<FileCall, 'signal'>) => T,
+): T {
+  const session = ctx.sessions.get(sessionId);
+  try {
+    return work(inSession(session));
+  } catch (thrown) {
+    throw toRexdError(thrown, session.roots);
+  }
+}
+
+function inSession(session: Session): Omit<FileCall, 'signal'> {
+  return {
+    session,
+    roots: session.roots.files,
+    resolve: (path, base) => session.roots.resolve(path, base ?? session.cwd ?? '/'),
+  };
 }

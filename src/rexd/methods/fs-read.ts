@@ -2,7 +2,7 @@
 
 import { isUtf8 } from 'node:buffer';
 import { incompleteTail } from '../../base/utf8.js';
-import { readFile, type ReadResult } from '../../host/files/read.js';
+import { readFile, type ReadResult, READ_SLICE_BYTES } from '../../host/files/read.js';
 import { RawJson } from '../../wire/jsonrpc/encode.js';
 import { escapeInto, MAX_ESCAPED_RATIO } from '../../wire/jsonrpc/json-string.js';
 import type { ParamsOf } from '../../wire/jsonrpc/method.js';
@@ -12,13 +12,15 @@ import { fileCall } from '../fs/file-call.js';
 import type { FsRead } from '../protocol/fs.js';
 
 export async function readFromFile(params: ParamsOf<typeof FsRead>, ctx: CallContext): Promise<RawJson> {
-  return await fileCall(params.session_id, ctx, async ({ session, roots, resolve, signal }) => {
-    const max = session.limits.get('max_file_read_bytes');
-    const result = await readFile(roots, resolve(params.path), {
+  return await fileCall(params.session_id, ctx, async (call) => {
+    const max = call.session.limits.get('max_file_read_bytes');
+    const length = params.length === undefined || params.length === 0 ? max : params.length;
+    const result = await readFile(call.roots, call.resolve(params.path), {
       offset: params.offset,
-      length: params.length === undefined || params.length === 0 ? max : params.length,
+      length,
       maxBytes: max,
-      signal,
+      // What is read at once is over before anybody could call it off.
+      ...(Math.min(length, max) > READ_SLICE_BYTES && { signal: call.signal }),
     });
     return answer(result, params);
   });
