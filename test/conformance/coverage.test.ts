@@ -11,7 +11,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const cited = new Set(
   readdirSync(here, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => [...readFileSync(join(here, name), 'utf8').matchAll(/^\s*verifies\('([^']+)'/gm)])
+    .flatMap((name) => [...readFileSync(join(here, name), 'utf8').matchAll(/^\s*verifies\(\s*'([^']+)'/gm)])
     .map(([, id]) => id),
 );
 

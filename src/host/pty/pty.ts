@@ -149,7 +149,16 @@ export class Pty extends Resource {
 
   /** Whether the program in the foreground waits for something to be typed; undefined when that cannot be known. */
   isWaitingForInput(): boolean | undefined {
-    return this.running ? findWaitingReader(this.pid, this.#terminal.path) : false;
+    return this.running && this.#master.open ? findWaitingReader(this.pid, this.#terminal.path) : false;
+  }
+
+  /**
+   * Takes the terminal away and leaves the program to decide: it is sent SIGHUP, its reads end and its writes fail. What
+   * it has shown until now can still be read.
+   */
+  disconnect(): void {
+    this.#input.close();
+    this.#master.finish();
   }
 
   /** HUP, TERM, KILL to the whole tree; also after the program has ended, for those it left behind. */

@@ -1,4 +1,4 @@
-// pty.close: the terminal and what runs on it end. Closing one that has ended already is no mistake: the end may have been on its way.
+// pty.close: the terminal ends, and what runs on it unless that is to decide for itself. Closing one that has ended already is no mistake: the end may have been on its way.
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
@@ -9,5 +9,8 @@ export async function closeTerminal(
   params: ParamsOf<typeof PtyClose>,
   ctx: CallContext,
 ): Promise<ResultOf<typeof PtyClose>> {
-  return { ok: await findPty(ctx.sessions.get(params.session_id), params.pty_id).hangUp() };
+  const process = findPty(ctx.sessions.get(params.session_id), params.pty_id);
+  if (params.kill) return { ok: await process.hangUp() };
+  process.disconnect();
+  return { ok: true };
 }

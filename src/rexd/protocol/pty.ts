@@ -39,8 +39,9 @@ export const PtyResize = defineMethod({
 
 export const PtyClose = defineMethod({
   name: 'pty.close',
-  summary: 'Close the terminal; what runs on it is hung up, then ended.',
-  params: z.object({ ...PtyParams }),
+  summary:
+    'Close the terminal; what runs on it is hung up, then ended. With kill: false it is only hung up (SIGHUP) and may go on without a terminal, until it ends by itself, by exec.kill or with its session.',
+  params: z.object({ ...PtyParams, kill: z._default(z.boolean(), true) }),
   result: Ok,
   errors: ['process_not_found'],
 });

@@ -99,6 +99,12 @@ export class PtyProcess extends LiveProcess {
     this.#terminal.resize(size);
   }
 
+  /** Closes the terminal; the program is hung up and may go on without. Its end is still told. */
+  disconnect(): void {
+    this.begin();
+    this.#terminal.disconnect();
+  }
+
   /** Hangs up and ends all that runs on the terminal. False when someone could not be ended: another user's program. */
   async hangUp(): Promise<boolean> {
     this.begin();

@@ -55,6 +55,18 @@ export const rexdPty = {
     text: 'closing ends what runs on the terminal, and pty.exit is still sent',
     source: 'rexd-v1 "pty.close"',
   },
+  'rexd/pty.close/keep': {
+    text: 'with kill: false only the terminal is closed: the program is hung up and decides, and pty.exit tells its end',
+    source: 'rexd-v1 "pty.close"',
+  },
+  'rexd/pty/signals': {
+    text: 'exec.kill sends any signal to what runs on a terminal, and exit_code is a number whatever ended it',
+    source: 'rexd-v1 "exec.kill", "PTY Events"',
+  },
+  'rexd/pty/drop-in': {
+    text: 'the calls of clients that exist are understood: argv with env, command with shell, cols, rows and login',
+    source: 'rexd-v1 "pty.open", "Runtime-agnostic"',
+  },
   'rexd/pty/not-found': {
     text: 'a pty_id that is unknown, has ended or is of another session is answered process_not_found',
     source: 'rexd-v1 "Standard error codes"',
@@ -71,6 +83,14 @@ export const rexdPty = {
     text: 'every byte is delivered, in order: carriage returns, what is not text, the last words before the end',
     source: 'rexd-v1 "PTY Events"',
   },
+  'rexd/pty.output/borders': {
+    text: 'text is cut between characters, bytes that are no text travel as base64, and text after them as text again',
+    source: 'rexd-v1 "PTY Events", "Character encoding"',
+  },
+  'rexd/pty.input/large': {
+    text: 'a long paste arrives whole, however slowly the program reads',
+    source: 'rexd-v1 "pty.input"',
+  },
   'rexd/pty.output/slow-client': {
     text: 'a client that does not read makes the program wait; nothing is lost',
     source: 'rexd-v1 "PTY Events"',
@@ -84,7 +104,7 @@ export const rexdPty = {
     source: 'rexd-v1 "pty.open", "exec.wait"',
   },
   'rexd/pty/waiting': {
-    text: 'exec.wait and exec.list tell when the program waits for something to be typed',
+    text: 'exec.wait and exec.list tell when the program waits for something to be typed, and only then',
     source: 'rexd-v1 "PTY Support"',
   },
   'rexd/pty/session-close': {
@@ -92,7 +112,7 @@ export const rexdPty = {
     source: 'rexd-v1 "session.close"',
   },
   'rexd/pty/descriptors': {
-    text: 'a hundred terminals opened and closed leave no descriptor and no process behind',
+    text: '500 terminals, one after the other and many at once, leave no descriptor and no process behind',
     source: 'rexd-v1 "Low remote footprint"',
   },
 } as const satisfies Record<string, Clause>;

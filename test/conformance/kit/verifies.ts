@@ -13,10 +13,15 @@ export type ClauseId = keyof typeof clauses;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];
 
-export function verifies(id: ClauseId, body: (transport: Transport) => Promise<void>): void {
+/** `timeoutMs`: for a test that takes longer than the usual, on a busy machine too. */
+export function verifies(
+  id: ClauseId,
+  body: (transport: Transport) => Promise<void>,
+  timeoutMs?: number,
+): void {
   const clause: Clause = clauses[id];
   for (const transport of clause.transports ?? TRANSPORTS) {
     const register = clause.knownFailure === undefined ? test : test.fails;
-    register(`${id} [${transport}] ${clause.text}`, () => body(transport));
+    register(`${id} [${transport}] ${clause.text}`, () => body(transport), timeoutMs);
   }
 }

@@ -91,20 +91,24 @@ verifies('rexd/lifetime/last-events', async () => {
   await gone(pids, 100);
 });
 
-verifies('rexd/lifetime/deaf-client', async () => {
-  await using client = await ExecClient.open({ limits: { max_output_bytes: 2 ** 30 } });
-  const { pids, server, processId } = await plant(client);
-  const flood = await client.start({ argv: ['yes'] });
-  const screen = await Terminal.open(client, { argv: ['yes'] });
-  await client.output(flood, 'y');
-  await screen.shows('y');
-  client.rexd.child.stdout.pause();
-  client.send('exec.wait', { process_id: processId, timeout_ms: 200_000 }); // its answer will find no taker
-  const exited = once(client.rexd.child, 'exit');
-  client.rexd.endInput();
-  const fromMs = Date.now();
-  await gone(pids, GRACE_MS + SLACK_MS);
-  expect(await exited).toEqual([0, null]);
-  expect(Date.now() - fromMs).toBeLessThan(20_000);
-  expect(leftovers(server)).toEqual([]);
-});
+verifies(
+  'rexd/lifetime/deaf-client',
+  async () => {
+    await using client = await ExecClient.open({ limits: { max_output_bytes: 2 ** 30 } });
+    const { pids, server, processId } = await plant(client);
+    const flood = await client.start({ argv: ['yes'] });
+    const screen = await Terminal.open(client, { argv: ['yes'] });
+    await client.output(flood, 'y');
+    await screen.shows('y');
+    client.rexd.child.stdout.pause();
+    client.send('exec.wait', { process_id: processId, timeout_ms: 200_000 }); // its answer will find no taker
+    const exited = once(client.rexd.child, 'exit');
+    client.rexd.endInput();
+    const fromMs = Date.now();
+    await gone(pids, GRACE_MS + SLACK_MS);
+    expect(await exited).toEqual([0, null]);
+    expect(Date.now() - fromMs).toBeLessThan(20_000);
+    expect(leftovers(server)).toEqual([]);
+  },
+  60_000,
+);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { InputClosedError } from '../../../../src/host/process/input-pipe.js';
 import type { LaunchError } from '../../../../src/host/process/launch-error.js';
 import { loadPty } from '../../../../src/host/pty/native.js';
 import { hideMasters } from '../../../../src/host/process/open-masters.js';
@@ -233,3 +234,16 @@ function refuses(check: () => void): boolean {
     return true;
   }
 }
+
+test('a program whose terminal is taken away is hung up, keeps what it has shown, and decides for itself', async () => {
+  const script = `trap 'trap "" HUP; cat; exit 4' HUP; printf shown; while :; do sleep 0.01; done`;
+  await using pty = await openPty({ argv: ['sh', '-c', script], env });
+  await readUntil(pty, 'shown');
+  pty.disconnect();
+  pty.disconnect();
+  await expect(pty.write(Buffer.from('x'))).rejects.toThrow(InputClosedError);
+  expect(() => pty.resize({ cols: 80, rows: 24 })).toThrow('closed');
+  expect(pty.isWaitingForInput()).toBe(false);
+  await expect(pty.exited).resolves.toEqual({ code: 4, signal: null, outputHeld: false });
+  expect((await readAll(pty)).toString()).toBe('shown');
+});
