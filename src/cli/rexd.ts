@@ -1,5 +1,6 @@
 // The command line of rexd. Only flags are dealt with here: help and version answer before the server is loaded.
 
+import { writeSync } from 'node:fs';
 import { LocalError, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { VERSION } from '../base/version.js';
@@ -65,11 +66,23 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 async function say(text: string): Promise<number> {
+  const bytes = Buffer.from(`${text}\n`);
+  const taken = writeNow(bytes);
+  if (taken === bytes.length) return EXIT.ok;
   return await new Promise((resolve, reject) => {
     process.stdout.once('error', () => {}); // the callback is told as well
-    process.stdout.write(`${text}\n`, (error) => {
+    process.stdout.write(bytes.subarray(taken), (error) => {
       if (error === undefined || error === null) resolve(EXIT.ok);
       else reject(new LocalError('output_lost', `cannot write: ${error.message}`));
     });
   });
+}
+
+/** A plain system call, which is done before Node's streams are loaded. What it cannot write is for them. */
+function writeNow(bytes: Buffer): number {
+  try {
+    return writeSync(1, bytes);
+  } catch {
+    return 0;
+  }
 }

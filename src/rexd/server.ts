@@ -12,10 +12,8 @@ import type { Link } from '../wire/transport/link.js';
 import { auditCall } from './audit-calls.js';
 import type { CallContext, ServerFacts } from './context.js';
 import type { EventSink } from './exec/output-stream.js';
-import { closeSession } from './methods/session-close.js';
-import { describeSession } from './methods/session-info.js';
 import { openSession } from './methods/session-open.js';
-import { SESSION_METHODS } from './protocol/session.js';
+import { SessionOpen } from './protocol/session-open.js';
 import { SessionPlaces, Sessions } from './sessions.js';
 
 /** After the end of its input a client has this long to take what it is owed; then again while it takes nothing. */
@@ -47,11 +45,8 @@ export class RexdServer extends Resource {
       log: options.log,
       ...(audit !== undefined && { onCall: (report) => auditCall(audit, report) }),
     })
-      .methods(SESSION_METHODS, {
-        SessionOpen: openSession,
-        SessionInfo: describeSession,
-        SessionClose: closeSession,
-      })
+      .method(SessionOpen, openSession)
+      .family('session.', async () => (await import('./families/session.js')).addSessionMethods)
       .family('exec.', async () => (await import('./families/exec.js')).addExecMethods)
       .family('fs.', async () => (await import('./families/fs.js')).addFsMethods)
       .family('pty.', async () => (await import('./families/pty.js')).addPtyMethods);

@@ -5,7 +5,6 @@ import { Resource } from '../base/resource.js';
 import { settleAll } from '../base/settle-all.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
-import { newScope } from '../host/process/mark.js';
 import { rexdError, sessionNotFound } from './errors.js';
 import { Processes } from './exec/processes.js';
 import type { RexdLimit } from './limits.js';
@@ -22,7 +21,6 @@ export class Session extends Resource {
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
   readonly processes: Processes;
-  #mark: string | undefined;
 
   constructor(facts: SessionFacts) {
     super();
@@ -35,12 +33,6 @@ export class Session extends Resource {
   /** Where commands run and relative paths begin; null when the server has no roots at all. */
   get cwd(): string | null {
     return this.roots.shown[0] ?? null;
-  }
-
-  /** What every process of the session carries. */
-  get mark(): string {
-    this.#mark ??= newScope();
-    return this.#mark;
   }
 
   /** How long a request may take that asks for `asked`; 0 and nothing stand for the default. */

@@ -4,6 +4,7 @@ import { newId } from '../../base/ids.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
+import { markOf } from '../exec/session-mark.js';
 import { decodeBytes } from '../encoding.js';
 import { invalidParam, rexdError } from '../errors.js';
 import { toRexdError } from '../translate-error.js';
@@ -67,7 +68,7 @@ function describeRequest(
     stdinOpen: stdin === undefined || params.stdin_open,
     timeoutMs: session.timeoutMs(params.timeout_ms),
     maxOutputBytes: session.maxOutputBytes(params.max_output_bytes),
-    scope: session.mark,
+    scope: markOf(session),
     spoolDir: server.spoolDir,
     sink: ctx.sink,
   };

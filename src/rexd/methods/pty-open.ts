@@ -2,6 +2,7 @@
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
+import { markOf } from '../exec/session-mark.js';
 import { invalidParam } from '../errors.js';
 import { assertAllowed } from '../exec/allowed.js';
 import { buildEnvironment, findBadVariable } from '../exec/environment.js';
@@ -38,7 +39,7 @@ export async function openTerminal(
         ? undefined
         : session.timeoutMs(params.timeout_ms),
     keptBytes: session.maxOutputBytes(undefined),
-    scope: session.mark,
+    scope: markOf(session),
     spoolDir: server.spoolDir,
     sink: ctx.sink,
   };

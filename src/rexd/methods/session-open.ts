@@ -4,7 +4,7 @@ import { type Roots, RootsNotGrantedError } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { forbiddenPath, rexdError } from '../errors.js';
-import { PROTOCOL, type SessionOpen } from '../protocol/session.js';
+import { PROTOCOL, type SessionOpen } from '../protocol/session-open.js';
 
 export function openSession(
   params: ParamsOf<typeof SessionOpen>,

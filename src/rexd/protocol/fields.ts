@@ -1,14 +1,11 @@
 // Fields that several methods of REXD v1 share.
 
 import * as z from 'zod/mini';
-
-/** Longest path taken; the kernel's own limit. */
-const MAX_PATH_CHARS = 4096;
+import { Path } from './path.js';
 
 export const SessionId = z.string().check(z.minLength(1), z.maxLength(128));
 export const ProcessId = z.string().check(z.minLength(1), z.maxLength(128));
 export const PtyId = z.string().check(z.minLength(1), z.maxLength(128));
-export const Path = z.string().check(z.minLength(1), z.maxLength(MAX_PATH_CHARS));
 export const Encoding = z.enum(['utf8', 'base64']);
 /** Whole and not negative; 0 stands for "as the server has it". */
 export const Amount = z.int().check(z.gte(0));

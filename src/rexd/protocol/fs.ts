@@ -2,7 +2,8 @@
 
 import * as z from 'zod/mini';
 import { defineMethod } from '../../wire/jsonrpc/method.js';
-import { Amount, Encoding, Mtime, Path, SessionParams } from './fields.js';
+import { Amount, Encoding, Mtime, SessionParams } from './fields.js';
+import { Path } from './path.js';
 
 export const EntryType = z.enum(['file', 'dir', 'symlink', 'other']);
 
