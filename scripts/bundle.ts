@@ -1,23 +1,34 @@
 // One file for each executable, of which Node compiles only what a run comes to.
 //
-// Compiling half a megabyte takes longer than Node itself takes to start, and most runs need a third of it. So every
-// part that is reached by `import()` alone lies in the file as a comment, which V8 skips at a hundredth of the price,
-// and is compiled when it is asked for (docs/decisions/0009).
+// Compiling half a megabyte takes longer than Node itself takes to start, and most runs need a third of it. So the code
+// lies in the file as comments, which V8 skips at a hundredth of the price: one with all that a start comes to, and one
+// for each part that is reached by a later `import()`, compiled when it is asked for (docs/decisions/0010).
 
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { build, type OutputFile, transform } from 'esbuild';
+import { build, type Metafile, type OutputFile, transform } from 'esbuild';
 
 /** Native add-ons stay outside the bundle: they are loaded from node_modules, and only when they are needed. */
 const EXTERNAL = ['@lydell/node-pty', 'libsql'];
 
+/** Where esbuild believes it writes: the names of parts must not depend on the machine. */
+const OUTDIR = '/bundle';
+const MAIN = './main.js';
+/** Stands for the end of a comment; no source has it. */
+const COMMENT_END = '*\u0001/';
+
+interface Part {
+  readonly name: string;
+  /** The body of a CommonJS module. */
+  readonly code: string;
+}
+
 /** The text of an executable, from its entry in the sources. */
 export async function bundleExecutable(entry: string): Promise<string> {
-  const outdir = join('/', 'bundle'); // never written: names of parts, and nothing of this machine
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [entry],
-    outdir,
+    outdir: OUTDIR,
     write: false,
+    metafile: true,
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -33,16 +44,10 @@ export async function bundleExecutable(entry: string): Promise<string> {
     chunkNames: '[hash]',
     logLevel: 'warning',
   });
-  const parts = await Promise.all(outputFiles.map((file) => toPart(file, outdir)));
-  return pack(parts);
+  return pack(await Promise.all(outputFiles.map(toPart)), partsOfStart(metafile));
 }
 
-interface Part {
-  readonly name: string;
-  readonly code: string;
-}
-
-async function toPart(file: OutputFile, outdir: string): Promise<Part> {
+async function toPart(file: OutputFile): Promise<Part> {
   const { code } = await transform(file.text, {
     format: 'cjs',
     platform: 'node',
@@ -52,64 +57,118 @@ async function toPart(file: OutputFile, outdir: string): Promise<Part> {
     // `import()` of a part becomes a promise of `require`, which is ours.
     supported: { 'dynamic-import': false },
   });
-  return { name: `.${file.path.slice(outdir.length)}`, code };
+  return { name: nameOf(file.path), code: lighten(code) };
 }
 
-/** Stands for the end of a comment; no source has it. */
-const COMMENT_END = '*\u0001/';
+/**
+ * esbuild builds the exports of a CommonJS module property by property, twice. As one literal with the same getters
+ * they cost next to nothing, which counts where twenty parts load before the first answer.
+ */
+function lighten(code: string): string {
+  const found =
+    /^(.*?)var stdin_exports=\{\};__export\(stdin_exports,\{(.*?)\}\);module\.exports=__toCommonJS\(stdin_exports\);/s.exec(
+      code,
+    );
+  if (found === null) return code;
+  const [whole, helpers = '', exported = ''] = found;
+  const body = code.slice(whole.length).replace(/0&&\(module\.exports=\{[^}]*\}\);\s*$/, '');
+  const getters = exported
+    .split(',')
+    .map((each) => each.replace(/^(\w+):\(\)=>(\w+)$/, 'get $1(){return $2}'));
+  const kept = /__toESM|__copyProps|__create\b/.test(body) ? helpers : '';
+  return `${kept}module.exports={__esModule:!0,${getters.join(',')}};${body}`;
+}
+
+/** What the entry imports, and what it is going to import() itself, with all that those import in turn. */
+function partsOfStart(metafile: Metafile): ReadonlySet<string> {
+  const imports = new Map(
+    Object.entries(metafile.outputs).map(([path, output]) => [
+      nameOf(path),
+      output.imports.filter(({ external }) => external !== true),
+    ]),
+  );
+  const start = new Set<string>();
+  const add = (name: string): void => {
+    if (start.has(name)) return;
+    start.add(name);
+    for (const { path, kind } of imports.get(name) ?? [])
+      if (kind === 'import-statement' || name === MAIN) add(nameOf(path));
+  };
+  add(MAIN);
+  return start;
+}
+
+function nameOf(path: string): string {
+  return `./${path.split('/').at(-1)}`;
+}
 
 /**
  * A comment may hold anything but its own end. V8 keeps the source of a function for as long as it keeps the function,
- * so a part is read back from the running program: the file may be replaced by a newer one meanwhile.
+ * so the code is read back from the running program: the file may be replaced by a newer one meanwhile.
  */
-function pack(parts: readonly Part[]): string {
-  const lines = parts.map(
-    ({ name, code }) => `${JSON.stringify(name)}: () => {/*${code.replaceAll('*/', COMMENT_END)}*/},`,
-  );
-  const build = createHash('sha256').update(lines.join('\n')).digest('hex').slice(0, 32);
+function pack(parts: readonly Part[], ofStart: ReadonlySet<string>): string {
+  const start = parts.filter(({ name }) => ofStart.has(name));
+  const late = parts.filter(({ name }) => !ofStart.has(name));
+  const groups = [start, ...late.map((part) => [part])];
+  const comments = groups.map((group) => `() => {/*${asRecord(group).replaceAll('*/', COMMENT_END)}*/},`);
+  const where = Object.fromEntries(groups.flatMap((group, i) => group.map(({ name }) => [name, i])));
+  const build = createHash('sha256').update(comments.join('\n')).digest('hex').slice(0, 32);
   return `#!/usr/bin/env node
 "use strict";
 const __bundleUrl = "file://" + __filename.split("/").map(encodeURIComponent).join("/");
-const __parts = {
-${lines.join('\n')}
-};
+const __groups = [
+${comments.join('\n')}
+];
+const __groupOf = ${JSON.stringify(where)};
 ${LOADER.replaceAll('__BUILD__', build).replace('__COMMENT_END__', JSON.stringify(COMMENT_END))}
-__load("./main.js");
+__load("${MAIN}");
 `;
 }
 
+function asRecord(group: readonly Part[]): string {
+  const members = group.map(
+    ({ name, code }) =>
+      `${JSON.stringify(name)}:function(require,module,exports,__filename,__bundleUrl){${code}\n}`,
+  );
+  return `({${members.join(',')}})`;
+}
+
 /**
- * Compiles a part when it is first asked for, from V8's own memory of it if that lies beside the bundle and was made
- * from this very bundle (see code-cache.ts). V8 itself refuses what another version of it has made.
+ * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
+ * and was made from this very bundle (see code-cache.ts). V8 itself refuses what another version of it has made.
  */
 const LOADER = `
-const __vm = require("node:vm");
 const __loaded = new Map();
+const __compiled = [];
 const __cache = (() => {
   try {
     const file = require("node:fs").readFileSync(__filename + ".v8");
     const end = file.indexOf(10);
-    const { build, parts } = JSON.parse(file.latin1Slice(0, end));
-    if (build !== "__BUILD__") return new Map();
-    return new Map(parts.map(([name, from, to]) => [name, file.subarray(end + 1 + from, end + 1 + to)]));
+    const { build, groups } = JSON.parse(file.latin1Slice(0, end));
+    if (build !== "__BUILD__") return [];
+    return groups.map((range) => range && file.subarray(end + 1 + range[0], end + 1 + range[1]));
   } catch {
-    return new Map();
+    return [];
   }
 })();
 function __load(name) {
-  const part = __parts[name];
-  if (part === undefined) return require(name);
+  const group = __groupOf[name];
+  if (group === undefined) return require(name);
   let module = __loaded.get(name);
   if (module !== undefined) return module.exports;
   __loaded.set(name, (module = { exports: {} }));
-  const text = part.toString();
-  const code = text.slice(text.indexOf("/*") + 2, -3).replaceAll(__COMMENT_END__, "*" + "/");
-  const script = new __vm.Script("(function(require,module,exports,__filename,__bundleUrl){" + code + "\\n})", {
-    filename: __filename + "#" + name.slice(2),
-    cachedData: __cache.get(name),
-  });
-  globalThis[Symbol.for("hawser.compiled")]?.("__BUILD__", name, script);
-  script.runInThisContext()(__load, module, module.exports, __filename, __bundleUrl);
+  const parts = (__compiled[group] ??= __compile(group));
+  parts[name](__load, module, module.exports, __filename, __bundleUrl);
   return module.exports;
+}
+function __compile(group) {
+  const text = __groups[group].toString();
+  const code = text.slice(text.indexOf("/*") + 2, -3).replaceAll(__COMMENT_END__, "*" + "/");
+  const script = new (require("node:vm").Script)(code, {
+    filename: __filename + "#" + group,
+    cachedData: __cache[group] ?? undefined,
+  });
+  globalThis[Symbol.for("hawser.compiled")]?.("__BUILD__", group, script);
+  return script.runInThisContext();
 }
 `;

@@ -3,25 +3,25 @@
 
 const { renameSync, writeFileSync } = require('node:fs');
 
-const scripts = new Map();
+const scripts = [];
 let build = '';
-globalThis[Symbol.for('hawser.compiled')] = (ofBuild, name, script) => {
+globalThis[Symbol.for('hawser.compiled')] = (ofBuild, group, script) => {
   build = ofBuild;
-  scripts.set(name, script);
+  scripts[group] = script;
 };
 
 process.on('exit', () => {
   const file = process.env.HAWSER_CODE_CACHE;
   const blobs = [];
-  const parts = [];
   let at = 0;
-  for (const [name, script] of scripts) {
+  const groups = Array.from(scripts, (script) => {
+    if (script === undefined) return null;
     const blob = script.createCachedData();
     blobs.push(blob);
-    parts.push([name, at, at + blob.length]);
     at += blob.length;
-  }
+    return [at - blob.length, at];
+  });
   // Renamed into place: a bundle that starts meanwhile finds all of it or nothing.
-  writeFileSync(`${file}.new`, Buffer.concat([Buffer.from(`${JSON.stringify({ build, parts })}\n`), ...blobs]));
+  writeFileSync(`${file}.new`, Buffer.concat([Buffer.from(`${JSON.stringify({ build, groups })}\n`), ...blobs]));
   renameSync(`${file}.new`, file);
 });

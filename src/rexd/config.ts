@@ -1,7 +1,6 @@
 // rexd's configuration: found in its places, read when there is one, with a default for everything.
 
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { LimitSet } from '../guard/limits.js';
 import { policyOf } from './command-rules.js';
@@ -24,6 +23,9 @@ export async function loadConfig(named: string | undefined, env: NodeJS.ProcessE
 function standardPlaces(env: NodeJS.ProcessEnv): string[] {
   // As the XDG specification has it: a value that is empty or relative is no value. A checkout must not bring its own.
   const given = env['XDG_CONFIG_HOME'];
-  const home = given?.startsWith('/') === true ? given : join(env['HOME'] ?? homedir(), '.config');
+  const home =
+    given?.startsWith('/') === true
+      ? given
+      : join(env['HOME'] ?? process.getBuiltinModule('node:os').homedir(), '.config');
   return [join(home, 'rexd/config.toml'), '/etc/rexd/config.toml'];
 }
