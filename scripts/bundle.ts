@@ -39,7 +39,7 @@ export async function bundleExecutable(entry: string): Promise<string> {
     legalComments: 'none',
     external: EXTERNAL,
     // CommonJS has no import.meta; add-ons are looked for from where the bundle lies.
-    define: { 'import.meta.url': '__bundleUrl' },
+    define: { 'import.meta.url': '__bundleUrl', 'import.meta.dirname': '__dirname' },
     entryNames: 'main',
     chunkNames: '[hash]',
     logLevel: 'warning',
@@ -128,7 +128,7 @@ __load("${MAIN}");
 function asRecord(group: readonly Part[]): string {
   const members = group.map(
     ({ name, code }) =>
-      `${JSON.stringify(name)}:function(require,module,exports,__filename,__bundleUrl){${code}\n}`,
+      `${JSON.stringify(name)}:function(require,module,exports,__dirname,__bundleUrl){${code}\n}`,
   );
   return `({${members.join(',')}})`;
 }
@@ -158,7 +158,7 @@ function __load(name) {
   if (module !== undefined) return module.exports;
   __loaded.set(name, (module = { exports: {} }));
   const parts = (__compiled[group] ??= __compile(group));
-  parts[name](__load, module, module.exports, __filename, __bundleUrl);
+  parts[name](__load, module, module.exports, __dirname, __bundleUrl);
   return module.exports;
 }
 function __compile(group) {

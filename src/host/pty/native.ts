@@ -2,7 +2,6 @@
 
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { LocalError } from '../../base/errors.js';
 
 /**
@@ -51,7 +50,7 @@ async function refuseUnlessUsable(load: () => Promise<unknown>): Promise<NativeP
 /** Whether the add-on is there, without the cost of loading it. It may still turn out not to work. */
 export function isPtyInstalled(): boolean {
   // Where npm puts it, as a rule: looking there is done in less time than it takes to load Node's resolver.
-  for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
+  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'node_modules', BINARY))) return true;
     if (folder === dirname(folder)) break;
   }
