@@ -3,6 +3,10 @@
 import type { Clause } from './clause.js';
 
 export const rexdLife = {
+  'rexd/events/notification': {
+    text: 'an event is a JSON-RPC notification: version, method and params, and never an id',
+    source: 'rexd-v1 "Event Streaming"',
+  },
   'rexd/events/after-batch': {
     text: 'no event of a process comes before the answer that names it, also when that is the answer of a batch',
     source: 'rexd-v1 "Event Streaming", "Message Types"',

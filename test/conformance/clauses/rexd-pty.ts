@@ -19,6 +19,10 @@ export const rexdPty = {
     text: 'the program has a terminal: it is its controlling one, of a usable TERM and of the size asked for',
     source: 'rexd-v1 "pty.open", "PTY Support"',
   },
+  'rexd/pty.open/term': {
+    text: 'TERM is usable whatever the server itself has or has not; only env of the request changes it',
+    source: 'rexd-v1 "pty.open", "SSH stdio"',
+  },
   'rexd/pty.open/cwd': {
     text: 'the program runs in cwd, which must be within the allowed roots',
     source: 'rexd-v1 "pty.open", "Allowlisted workspace roots"',

@@ -3,6 +3,7 @@
 import { expect } from 'vitest';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { Terminal } from '../kit/pty-client.js';
 import type { Answer } from '../kit/rexd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
@@ -33,6 +34,22 @@ async function sendBatch(
     before: client.log.slice(from, at.found),
   };
 }
+
+verifies('rexd/events/notification', async () => {
+  await using client = await ExecClient.open();
+  await client.sh('echo out; echo err >&2');
+  await client.refused('exec.start', { argv: ['/no/such/program'] });
+  const { processId } = await Terminal.open(client, { argv: ['echo', 'shown'] });
+  await client.event(processId, 'pty.exit');
+  const events = client.log.filter((message) => 'method' in message);
+  expect(new Set(events.map(({ method }) => method))).toEqual(
+    new Set(['exec.stdout', 'exec.stderr', 'exec.exit', 'exec.error', 'pty.output', 'pty.exit']),
+  );
+  for (const event of events) {
+    expect(Object.keys(event).sort()).toEqual(['jsonrpc', 'method', 'params']);
+    expect(event).toMatchObject({ jsonrpc: '2.0', params: { session_id: client.sessionId } });
+  }
+});
 
 verifies('rexd/events/after-batch', async () => {
   await using client = await ExecClient.open();

@@ -63,6 +63,24 @@ verifies('rexd/pty.open/terminal', async () => {
     expect((await client.refused('pty.open', { argv: ['true'], ...size }))?.code).toBe(-32602);
 });
 
+verifies('rexd/pty.open/term', async () => {
+  const own = process.env['TERM'];
+  try {
+    for (const term of [undefined, 'dumb', 'linux']) {
+      if (term === undefined)
+        delete process.env['TERM']; // as under `ssh -T`
+      else process.env['TERM'] = term;
+      await using client = await ExecClient.open();
+      expect((await showCommand(client, 'echo "$TERM"')).text, term).toBe('xterm-256color\r\n');
+      const asked = await showCommand(client, 'echo "$TERM"', { env: { TERM: 'vt220' } });
+      expect(asked.text, term).toBe('vt220\r\n');
+    }
+  } finally {
+    if (own === undefined) delete process.env['TERM'];
+    else process.env['TERM'] = own;
+  }
+});
+
 verifies('rexd/pty.open/cwd', async () => {
   await using client = await ExecClient.open();
   mkdirSync(join(client.root, 'deep'), { recursive: true });
