@@ -5,7 +5,7 @@ import { chmodSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { AlreadyExistsError, InvalidPathError, TooLargeError, typedError } from './errors.js';
 import { cleanPath, readLinkText, toSystemPath } from './names.js';
-import type { Pin } from './pin.js';
+import { descriptorPath, type Pin } from './pin.js';
 import { locate, Place } from './place.js';
 import { syncDirectory, syncFile } from './put-bytes.js';
 import { assertPlainFile } from './read.js';
@@ -102,7 +102,7 @@ class Copy {
     assertPlainFile(this.#set, stat, this.#asked);
     if (!overwrite && target.look() !== undefined) throw new AlreadyExistsError(this.#asked);
     using temp = new TempFile(target.parent, PRIVATE_MODE);
-    await copyFile(source.here, `/proc/self/fd/${temp.fd}`);
+    await copyFile(source.here, descriptorPath(temp.fd));
     fchmodSync(temp.fd, stat.mode & PERMISSIONS);
     if (this.#options.durable !== false) await syncFile(temp.fd);
     this.#options.signal?.throwIfAborted();

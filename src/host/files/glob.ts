@@ -4,10 +4,13 @@ import { lstatSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { FilesError, NotADirectoryError, NotFoundError, typedError } from './errors.js';
 import { compilePattern, type Step } from './glob-pattern.js';
+import { advance, withoutNothing } from './glob-steps.js';
+import { ignoreRulesAbove } from './ignore-scope.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
-import { type DirectoryEntry, MAX_WALK_LEVELS, openChild, readDirectory } from './read-directory.js';
+import type { DirectoryEntry } from './read-directory.js';
 import type { RootSet } from './root-set.js';
+import { type Level, TreeWalk } from './tree-walk.js';
 import { Turns } from './turns.js';
 import { pinDirectory } from './walk.js';
 
@@ -21,6 +24,8 @@ export interface GlobOptions {
   readonly onlyFiles?: boolean;
   /** The caller's own cap, at most MAX_GLOB_MATCHES. */
   readonly maxMatches?: number;
+  /** Leave out what .gitignore files name, and `.git`. */
+  readonly gitignore?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -57,148 +62,96 @@ export async function globPaths(
   return { path: asked, matches, truncated: search.truncated, unreadable: search.unreadable };
 }
 
-interface Level {
-  readonly directory: Pin;
-  readonly prefix: string;
-  readonly steps: readonly Step[];
-  readonly entries: readonly DirectoryEntry[];
-  next: number;
-}
-
 class Search implements Disposable {
   readonly matches: string[] = [];
-  truncated = false;
-  unreadable = 0;
   readonly #set: RootSet;
   readonly #turns: Turns;
+  readonly #walk: TreeWalk<readonly Step[]>;
+  readonly #options: GlobOptions;
   readonly #max: number;
-  readonly #dot: boolean;
-  readonly #onlyFiles: boolean;
-  readonly #levels: Level[] = [];
+  #isFull = false;
 
   constructor(set: RootSet, options: GlobOptions) {
     this.#set = set;
     this.#turns = new Turns(options.signal);
+    this.#walk = new TreeWalk(set, this.#turns);
+    this.#options = options;
     this.#max = Math.min(options.maxMatches ?? MAX_GLOB_MATCHES, MAX_GLOB_MATCHES);
-    this.#dot = options.dot === true;
-    this.#onlyFiles = options.onlyFiles === true;
   }
 
-  async run(start: string, steps: readonly Step[]): Promise<void> {
+  get truncated(): boolean {
+    return this.#isFull || this.#walk.truncated;
+  }
+
+  get unreadable(): number {
+    return this.#walk.unreadable;
+  }
+
+  async run(start: string, given: readonly Step[]): Promise<void> {
+    const walk = this.#walk;
     try {
-      await this.#enter(pinDirectory(this.#set, start), start, steps);
+      await this.#begin(start, given);
     } catch (error) {
       if (error instanceof NotFoundError || error instanceof NotADirectoryError) return; // nothing there to match
       throw error;
     }
-    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
-      const entry = level.entries[level.next++];
-      if (entry === undefined) {
-        this.#levels.pop();
-        level.directory[Symbol.dispose]();
-      } else {
-        const below = this.#visit(level, entry);
-        if (below === 'full') return;
-        if (below !== undefined) await this.#descend(level, entry, below);
-      }
+    for (let entry = walk.advance(); entry !== undefined; entry = walk.advance()) {
+      const below = this.#visit(walk.level, entry);
+      if (this.#isFull) return;
+      if (below !== undefined) await this.#descend(walk.level, entry, below);
       if (this.#turns.isOver) await this.#turns.pass();
     }
   }
 
-  /** Notes a match, and says what is to be looked for below the entry, if anything. Not async: it runs per file. */
-  #visit(level: Level, entry: DirectoryEntry): ReadonlySet<Step> | 'full' | undefined {
-    const { name } = entry;
-    const goesOn = entry.isDirectory() || entry.isSymbolicLink();
-    const below = goesOn ? new Set<Step>() : undefined;
-    let isMatch = false;
-    for (const step of level.steps) {
-      const { segment, next } = step;
-      if (segment.kind === 'globstar') {
-        if (!this.#dot && name.startsWith('.')) continue;
-        if (next === undefined) isMatch ||= this.#isWanted(step, level, entry);
-        if (entry.isDirectory()) below?.add(step);
-      } else if (segment.kind === 'literal' ? segment.name === name : segment.test(name)) {
-        if (next === undefined) isMatch ||= this.#isWanted(step, level, entry);
-        else below?.add(next);
-      }
-    }
-    if (isMatch && this.matches.length === this.#max) {
-      this.truncated = true;
-      return 'full';
-    }
-    if (isMatch) this.matches.push(level.prefix + name);
-    return below !== undefined && below.size > 0 ? below : undefined;
+  async #begin(start: string, given: readonly Step[]): Promise<void> {
+    const directory = pinDirectory(this.#set, start);
+    const state = withoutNothing(given);
+    const scope = this.#options.gitignore === true ? ignoreRulesAbove(this.#set, start) : undefined;
+    await this.#walk.enter({ directory, path: start, state, only: lookUp(directory, state), scope });
   }
 
-  #isWanted(step: Step, level: Level, entry: DirectoryEntry): boolean {
-    if (this.#onlyFiles && entry.isDirectory()) return false;
+  /** Notes a match, and says what is to be looked for below the entry, if anything. Not async: it runs per file. */
+  #visit(level: Level<readonly Step[]>, entry: DirectoryEntry): readonly Step[] | undefined {
+    const { ends, below } = advance(level.state, entry, this.#options.dot === true);
+    if (ends.some((step) => this.#isWanted(step, level.directory, entry))) {
+      if (this.matches.length === this.#max) this.#isFull = true;
+      else this.matches.push(level.prefix + entry.name);
+    }
+    return below;
+  }
+
+  #isWanted(step: Step, parent: Pin, entry: DirectoryEntry): boolean {
+    if (this.#options.onlyFiles === true && entry.isDirectory()) return false;
     if (!step.directoryOnly || entry.isDirectory()) return true;
     if (!entry.isSymbolicLink()) return false;
-    using target = this.#openBelow(level.directory, entry);
+    using target = this.#openLink(parent, entry);
     return target !== undefined;
   }
 
-  async #descend(level: Level, entry: DirectoryEntry, steps: ReadonlySet<Step>): Promise<void> {
-    if (this.#levels.length === MAX_WALK_LEVELS) {
-      this.truncated = true;
-      return;
-    }
-    const child = this.#openBelow(level.directory, entry);
-    if (child === undefined) return;
-    try {
-      await this.#enter(child, level.prefix + entry.name, steps);
-    } catch (error) {
-      if (errnoOf(error) !== 'EACCES') throw error;
-      this.unreadable += 1;
-    }
+  async #descend(level: Level<unknown>, entry: DirectoryEntry, state: readonly Step[]): Promise<void> {
+    await this.#walk.descend(entry, state, {
+      ...(entry.isSymbolicLink() && { open: () => this.#openLink(level.directory, entry) }),
+      only: (directory) => lookUp(directory, state),
+    });
   }
 
-  #openBelow(parent: Pin, entry: DirectoryEntry): Pin | undefined {
-    if (!entry.isSymbolicLink()) return openChild(parent, entry.name);
-    const path = `${parent.real}/${entry.name}`;
+  #openLink(parent: Pin, entry: DirectoryEntry): Pin | undefined {
     try {
-      return pinDirectory(this.#set, path);
+      return pinDirectory(this.#set, `${parent.real}/${entry.name}`);
     } catch (error) {
       if (error instanceof FilesError) return undefined; // leads out, or nowhere, or to a file
       throw error;
     }
   }
 
-  async #enter(directory: Pin, path: string, given: Iterable<Step>): Promise<void> {
-    try {
-      const steps = withoutNothing(given);
-      const prefix = path === '/' ? '/' : `${path}/`;
-      const found = literalsOnly(steps)
-        ? { entries: lookUp(directory, steps), truncated: false }
-        : await readDirectory(directory, this.#turns);
-      if (found.truncated) this.truncated = true;
-      this.#levels.push({ directory, prefix, steps, entries: found.entries, next: 0 });
-    } catch (error) {
-      directory[Symbol.dispose]();
-      throw error;
-    }
-  }
-
   [Symbol.dispose](): void {
-    for (const level of this.#levels.splice(0)) level.directory[Symbol.dispose]();
+    this.#walk[Symbol.dispose]();
   }
-}
-
-/** `**` may stand for no directory at all: then what follows it is looked for right here as well. */
-function withoutNothing(given: Iterable<Step>): readonly Step[] {
-  const steps = new Set(given);
-  for (const { segment, next } of steps) {
-    if (segment.kind === 'globstar' && next !== undefined) steps.add(next);
-  }
-  return [...steps];
-}
-
-function literalsOnly(steps: readonly Step[]): boolean {
-  return steps.every(({ segment }) => segment.kind === 'literal');
 }
 
 /** Names known beforehand are asked for one by one: no need to read a directory of thousands for them. */
-function lookUp(directory: Pin, steps: readonly Step[]): DirectoryEntry[] {
+function lookUp(directory: Pin, steps: readonly Step[]): DirectoryEntry[] | undefined {
+  if (!steps.every(({ segment }) => segment.kind === 'literal')) return undefined;
   const names = new Set(steps.map(({ segment }) => (segment.kind === 'literal' ? segment.name : '')));
   const found: DirectoryEntry[] = [];
   for (const name of [...names].sort()) {

@@ -4,15 +4,11 @@ import { lstatSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { type EntryType, typedError } from './errors.js';
 import { cleanPath } from './names.js';
+import { ignoreRulesAbove } from './ignore-scope.js';
 import { type Pin, typeOf } from './pin.js';
-import {
-  type DirectoryEntry,
-  entryType,
-  MAX_WALK_LEVELS,
-  openChild,
-  readDirectory,
-} from './read-directory.js';
+import { type DirectoryEntry, entryType } from './read-directory.js';
 import type { RootSet } from './root-set.js';
+import { TreeWalk } from './tree-walk.js';
 import { Turns } from './turns.js';
 import { pinDirectory } from './walk.js';
 
@@ -23,6 +19,8 @@ export interface ListOptions {
   readonly recursive?: boolean;
   /** The caller's own cap, at most MAX_LIST_ENTRIES. */
   readonly maxEntries?: number;
+  /** Leave out what .gitignore files name, and `.git`. */
+  readonly gitignore?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -51,95 +49,36 @@ export async function listDirectory(
   options: ListOptions = {},
 ): Promise<ListResult> {
   const asked = cleanPath(path);
-  using listing = new Listing(new Turns(options.signal), options);
+  const turns = new Turns(options.signal);
+  using walk = new TreeWalk<undefined>(set, turns);
   try {
-    await listing.enter(pinDirectory(set, asked), asked);
-    await listing.run();
+    const directory = pinDirectory(set, asked);
+    const scope = options.gitignore === true ? ignoreRulesAbove(set, asked) : undefined;
+    await walk.enter({ directory, path: asked, state: undefined, scope });
+    const { entries, isFull } = await collect(walk, turns, options);
+    return { path: asked, entries, truncated: isFull || walk.truncated, unreadable: walk.unreadable };
   } catch (error) {
     throw typedError(error, asked);
   }
-  return {
-    path: asked,
-    entries: listing.entries,
-    truncated: listing.truncated,
-    unreadable: listing.unreadable,
-  };
 }
 
-interface Level {
-  readonly directory: Pin;
-  readonly prefix: string;
-  readonly entries: readonly DirectoryEntry[];
-  next: number;
-}
-
-class Listing implements Disposable {
-  readonly entries: ListEntry[] = [];
-  truncated = false;
-  unreadable = 0;
-  readonly #turns: Turns;
-  readonly #max: number;
-  readonly #recursive: boolean;
-  readonly #levels: Level[] = [];
-
-  constructor(turns: Turns, options: ListOptions) {
-    this.#turns = turns;
-    this.#max = Math.min(options.maxEntries ?? MAX_LIST_ENTRIES, MAX_LIST_ENTRIES);
-    this.#recursive = options.recursive === true;
+async function collect(
+  walk: TreeWalk<undefined>,
+  turns: Turns,
+  options: ListOptions,
+): Promise<{ entries: ListEntry[]; isFull: boolean }> {
+  const max = Math.min(options.maxEntries ?? MAX_LIST_ENTRIES, MAX_LIST_ENTRIES);
+  const entries: ListEntry[] = [];
+  for (let entry = walk.advance(); entry !== undefined; entry = walk.advance()) {
+    const { directory, prefix } = walk.level;
+    const stat = look(directory, entry.name);
+    if (stat === 'gone') continue;
+    if (entries.length === max) return { entries, isFull: true };
+    entries.push(describe(entry, prefix + entry.name, stat));
+    if (options.recursive === true && stat?.isDirectory() === true) await walk.descend(entry, undefined);
+    if (turns.isOver) await turns.pass();
   }
-
-  async run(): Promise<void> {
-    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
-      const entry = level.entries[level.next++];
-      if (entry === undefined) {
-        this.#levels.pop();
-        level.directory[Symbol.dispose]();
-      } else {
-        const stat = look(level.directory, entry.name);
-        if (stat === 'gone') continue;
-        if (this.entries.length === this.#max) {
-          this.truncated = true;
-          return;
-        }
-        const path = level.prefix + entry.name;
-        this.entries.push(describe(entry, path, stat));
-        if (this.#recursive && stat?.isDirectory() === true)
-          await this.#descend(level.directory, entry.name, path);
-      }
-      if (this.#turns.isOver) await this.#turns.pass();
-    }
-  }
-
-  /** Takes the pin over: it is closed with the level, or right here if the directory cannot be read. */
-  async enter(directory: Pin, path: string): Promise<void> {
-    try {
-      const { entries, truncated } = await readDirectory(directory, this.#turns);
-      if (truncated) this.truncated = true;
-      this.#levels.push({ directory, prefix: path === '/' ? '/' : `${path}/`, entries, next: 0 });
-    } catch (error) {
-      directory[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  async #descend(parent: Pin, name: string, path: string): Promise<void> {
-    if (this.#levels.length === MAX_WALK_LEVELS) {
-      this.truncated = true;
-      return;
-    }
-    const child = openChild(parent, name);
-    if (child === undefined) return; // removed or replaced since
-    try {
-      await this.enter(child, path);
-    } catch (error) {
-      if (errnoOf(error) !== 'EACCES') throw error;
-      this.unreadable += 1;
-    }
-  }
-
-  [Symbol.dispose](): void {
-    for (const level of this.#levels.splice(0)) level.directory[Symbol.dispose]();
-  }
+  return { entries, isFull: false };
 }
 
 function look(directory: Pin, name: string): Stats | 'gone' | undefined {

@@ -18,7 +18,16 @@ import {
   typedError,
 } from './errors.js';
 import { readLinkText, toSystemPath } from './names.js';
-import { HOLD, HOLD_DIRECTORY, isGone, mountIdOf, NO_FOLLOW, Pin, realPathOf } from './pin.js';
+import {
+  descriptorPath,
+  HOLD,
+  HOLD_DIRECTORY,
+  isGone,
+  mountIdOf,
+  NO_FOLLOW,
+  Pin,
+  realPathOf,
+} from './pin.js';
 import type { Root, RootSet } from './root-set.js';
 
 /** As many as the kernel follows. Also the budget for things that change under our hands. */
@@ -230,7 +239,7 @@ class Walk {
   }
 
   #entry(name: string): string | Buffer {
-    return toSystemPath(`/proc/self/fd/${this.#top}/${name}`);
+    return toSystemPath(`${descriptorPath(this.#top)}/${name}`);
   }
 }
 

@@ -15,6 +15,7 @@ export async function globFiles(
     const asked = params.max_matches !== undefined && params.max_matches > 0 ? params.max_matches : undefined;
     const found = await globPaths(roots, resolve(params.cwd ?? '.'), params.pattern, {
       dot: params.dot,
+      gitignore: params.gitignore,
       ...(asked !== undefined && { maxMatches: asked }),
       signal,
     });

@@ -16,6 +16,7 @@ export async function listFolder(
     const asked = params.max_entries !== undefined && params.max_entries > 0 ? params.max_entries : undefined;
     const listed = await listDirectory(roots, path, {
       recursive: params.recursive,
+      gitignore: params.gitignore,
       maxEntries: asked ?? mostThatFit(path),
       signal,
     });

@@ -55,12 +55,14 @@ export const FsWrite = defineMethod({
 
 export const FsList = defineMethod({
   name: 'fs.list',
-  summary: 'The entries of a folder, or of the whole tree below it.',
+  summary:
+    'The entries of a folder, or of the whole tree below it. With gitignore, without .git and what .gitignore files leave out.',
   params: z.object({
     ...SessionParams,
     path: Path,
     recursive: z._default(z.boolean(), false),
     max_entries: z.optional(Amount),
+    gitignore: z._default(z.boolean(), false),
   }),
   result: z.object({
     path: z.string(),
@@ -80,13 +82,15 @@ export const FsList = defineMethod({
 
 export const FsGlob = defineMethod({
   name: 'fs.glob',
-  summary: 'The paths that match a pattern: *, ?, [a-z], {a,b}, **.',
+  summary:
+    'The paths that match a pattern: *, ?, [a-z], {a,b}, **. With gitignore, without .git and what .gitignore files leave out.',
   params: z.object({
     ...SessionParams,
     pattern: Path,
     cwd: z.optional(Path),
     max_matches: z.optional(Amount),
     dot: z._default(z.boolean(), true),
+    gitignore: z._default(z.boolean(), false),
   }),
   result: z.object({ matches: z.array(z.string()), truncated: z.boolean() }),
   errors: ['forbidden_path', 'timeout'],

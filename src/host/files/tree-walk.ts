@@ -1,0 +1,118 @@
+// The walk below a directory that list, glob and search have in common: depth first by name, every directory pinned
+// while it is being walked, in turns, bounded in depth.
+//
+// It is pulled, not pushed: `advance` gives the next entry and costs no promise, whoever walks decides what to make of
+// it and whether to `descend`. `S` is what the walker wants to know in each directory.
+
+import { errnoOf } from '../../base/errors.js';
+import { ignoreRulesIn, type IgnoreScope } from './ignore-scope.js';
+import type { Pin } from './pin.js';
+import { type DirectoryEntry, MAX_WALK_LEVELS, openChild, readDirectory } from './read-directory.js';
+import type { RootSet } from './root-set.js';
+import type { Turns } from './turns.js';
+
+export interface Level<S> {
+  readonly directory: Pin;
+  /** Of the paths of its entries, the slash included. */
+  readonly prefix: string;
+  readonly state: S;
+}
+
+interface Open<S> extends Level<S> {
+  readonly entries: readonly DirectoryEntry[];
+  readonly scope: IgnoreScope | undefined;
+  next: number;
+}
+
+export interface Entrance<S> {
+  readonly directory: Pin;
+  readonly path: string;
+  readonly state: S;
+  /** What to look at instead of all there is. */
+  readonly only?: readonly DirectoryEntry[] | undefined;
+  /** The rules of .gitignore files above; given once, it holds for the whole walk, and `.git` is left out. */
+  readonly scope?: IgnoreScope | undefined;
+}
+
+export class TreeWalk<S> implements Disposable {
+  /** A directory had too many names, or the tree was too deep. */
+  truncated = false;
+  /** Directories that may not be read. */
+  unreadable = 0;
+  readonly #set: RootSet;
+  readonly #turns: Turns;
+  readonly #levels: Open<S>[] = [];
+
+  constructor(set: RootSet, turns: Turns) {
+    this.#set = set;
+    this.#turns = turns;
+  }
+
+  /** Where the entry that `advance` gave stands. */
+  get level(): Level<S> {
+    const level = this.#levels.at(-1);
+    if (level === undefined) throw new RangeError('the walk is over');
+    return level;
+  }
+
+  /** The next entry that no rule leaves out; undefined at the end. */
+  advance(): DirectoryEntry | undefined {
+    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+      const entry = level.entries[level.next++];
+      if (entry === undefined) {
+        this.#levels.pop();
+        level.directory[Symbol.dispose]();
+      } else if (level.scope === undefined || !level.scope.leavesOut(level.prefix, entry)) return entry;
+    }
+    return undefined;
+  }
+
+  /** Takes the pin over: it is closed with the level, or right here if the directory cannot be read. */
+  async enter(entrance: Entrance<S>): Promise<void> {
+    const { directory, path, state, only, scope } = entrance;
+    const prefix = path === '/' ? '/' : `${path}/`;
+    try {
+      const { entries, truncated } =
+        only === undefined
+          ? await readDirectory(directory, this.#turns)
+          : { entries: only, truncated: false };
+      if (truncated) this.truncated = true;
+      const below = scope && ignoreRulesIn(this.#set, directory, prefix, scope);
+      this.#levels.push({ directory, prefix, state, entries, scope: below, next: 0 });
+    } catch (error) {
+      directory[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Goes into the directory that `advance` has just given; `open` for one that is reached in another way. */
+  async descend(
+    entry: DirectoryEntry,
+    state: S,
+    options: {
+      readonly open?: () => Pin | undefined;
+      readonly only?: (directory: Pin) => readonly DirectoryEntry[] | undefined;
+    } = {},
+  ): Promise<void> {
+    const level = this.#levels.at(-1);
+    if (level === undefined) return;
+    if (this.#levels.length === MAX_WALK_LEVELS) {
+      this.truncated = true;
+      return;
+    }
+    const directory = options.open === undefined ? openChild(level.directory, entry.name) : options.open();
+    if (directory === undefined) return; // removed or replaced since
+    try {
+      const only = options.only?.(directory);
+      await this.enter({ directory, path: level.prefix + entry.name, state, only, scope: level.scope });
+    } catch (error) {
+      directory[Symbol.dispose]();
+      if (errnoOf(error) !== 'EACCES') throw error;
+      this.unreadable += 1;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const level of this.#levels.splice(0)) level.directory[Symbol.dispose]();
+  }
+}
