@@ -22,6 +22,7 @@ import {
   FsPatch,
   FsRead,
   FsRemove,
+  FsSearch,
   FsStat,
   FsWrite,
 } from './protocol/fs.js';
@@ -41,6 +42,7 @@ export const FS_METHODS = {
   FsRemove,
   FsMove,
   FsCopy,
+  FsSearch,
 };
 export const PTY_METHODS = { PtyOpen, PtyInput, PtyResize, PtyClose };
 export const EVENTS = { ExecStdout, ExecStderr, ExecExit, ExecError, PtyOutput, PtyExit };

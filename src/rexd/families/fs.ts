@@ -11,6 +11,7 @@ import { moveFile } from '../methods/fs-move.js';
 import { patchFiles } from '../methods/fs-patch.js';
 import { readFromFile } from '../methods/fs-read.js';
 import { removeFile } from '../methods/fs-remove.js';
+import { searchInFiles } from '../methods/fs-search.js';
 import { statFile } from '../methods/fs-stat.js';
 import { writeToFile } from '../methods/fs-write.js';
 import {
@@ -23,6 +24,7 @@ import {
   FsPatch,
   FsRead,
   FsRemove,
+  FsSearch,
   FsStat,
   FsWrite,
 } from '../protocol/fs.js';
@@ -39,5 +41,6 @@ export function addFsMethods(router: Router<CallContext>): void {
     .method(FsMkdir, makeFolder)
     .method(FsRemove, removeFile)
     .method(FsMove, moveFile)
-    .method(FsCopy, copyFile);
+    .method(FsCopy, copyFile)
+    .method(FsSearch, searchInFiles);
 }

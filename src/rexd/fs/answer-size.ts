@@ -6,14 +6,20 @@
  */
 export const MAX_UNASKED_ANSWER_BYTES = 1024 * 1024 - 32_768;
 
-/** As many of the items as fit, in order; each is measured as the JSON it becomes, with its comma. */
+/** As many of the items as fit, in order. */
 export function takeFitting<T>(items: readonly T[], maxBytes = MAX_UNASKED_ANSWER_BYTES): T[] {
-  let left = maxBytes;
-  const end = items.findIndex((item) => {
-    left -= Buffer.byteLength(JSON.stringify(item)) + 1;
-    return left < 0;
-  });
+  const fits = answerRoom(maxBytes);
+  const end = items.findIndex((item) => !fits(item));
   return end === -1 ? [...items] : items.slice(0, end);
+}
+
+/** Whether there is room for one more item, measured as the JSON it becomes, with its comma. */
+export function answerRoom(maxBytes = MAX_UNASKED_ANSWER_BYTES): (item: unknown) => boolean {
+  let left = maxBytes;
+  return (item) => {
+    left -= Buffer.byteLength(JSON.stringify(item)) + 1;
+    return left >= 0;
+  };
 }
 
 /** How many bytes of text, whole characters all of them, stay within the limit once they are escaped. */

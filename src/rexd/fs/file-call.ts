@@ -3,8 +3,9 @@
 import { type Deadline, deadline } from '../../base/deadline.js';
 import type { RootSet } from '../../host/files/root-set.js';
 import type { CallContext } from '../context.js';
-import { toRexdError } from '../translate-error.js';
+import { sessionNotFound } from '../errors.js';
 import type { Session } from '../sessions.js';
+import { toRexdError } from '../translate-error.js';
 
 /** What work with files needs of a call. */
 export interface Files {
@@ -12,8 +13,8 @@ export interface Files {
   /** The absolute path meant by one that may be relative to the session's folder, or to `base`. */
   readonly resolve: (path: string, base?: string) => string;
   /**
-   * Aborts when the client calls off, goes away, or the session's longest time is over. Made when it is asked for: it
-   * costs more than a small call does, so who is done at once should not take it.
+   * Aborts when the client calls off or goes away, the session ends, or its longest time is over. Made when it is asked
+   * for: it costs more than a small call does, so who is done at once should not take it.
    */
   readonly signal: AbortSignal;
 }
@@ -33,11 +34,14 @@ export async function fileCall<T>(
     return await work({
       ...inSession(session),
       get signal() {
-        limit ??= deadline(session.limits.get('hard_timeout_ms'), { also: [ctx.signal] });
+        limit ??= deadline(session.limits.get('hard_timeout_ms'), {
+          also: [ctx.signal, session.signal],
+        });
         return limit.signal;
       },
     });
   } catch (thrown) {
+    if (session.closing && thrown === limit?.signal.reason) throw sessionNotFound(sessionId);
     throw toRexdError(thrown, session.roots);
   } finally {
     limit?.[Symbol.dispose]();

@@ -185,3 +185,48 @@ export const FsCopy = defineMethod({
   result: z.object({ from: z.string(), to: z.string(), entries: z.int() }),
   errors: ['forbidden_path', 'concurrency_conflict', 'timeout'],
 });
+
+/** Names or paths of files; one without a slash is about names at any depth. */
+const NamePatterns = z._default(z.array(Path).check(z.maxLength(100)), []);
+
+export const FsSearch = defineMethod({
+  name: 'fs.search',
+  summary:
+    'The lines that have a text, or match a regular expression, in a file or in the files below a folder. Without .git and what .gitignore files leave out, unless gitignore is false; hidden files are searched unless hidden is false; links are not followed, binary files and files over 16 MiB are passed by and counted. column counts characters from 1; a long line is cut around the match. The answer stays below 1 MiB; truncated_by says which bound was reached.',
+  params: z.object({
+    ...SessionParams,
+    query: z.string().check(z.minLength(1), z.maxLength(4096)),
+    path: z.optional(Path),
+    regex: z._default(z.boolean(), false),
+    case_sensitive: z._default(z.boolean(), true),
+    include: NamePatterns,
+    exclude: NamePatterns,
+    gitignore: z._default(z.boolean(), true),
+    hidden: z._default(z.boolean(), true),
+    context: z._default(Amount, 0),
+    max_matches: z.optional(Amount),
+    max_per_file: z.optional(Amount),
+    timeout_ms: z.optional(Amount),
+  }),
+  result: z.object({
+    matches: z.array(
+      z.object({
+        path: z.string(),
+        line: z.int(),
+        column: z.int(),
+        text: z.string(),
+        cut: z.optional(z.boolean()),
+        before: z.optional(z.array(z.string())),
+        after: z.optional(z.array(z.string())),
+      }),
+    ),
+    truncated: z.boolean(),
+    truncated_by: z.optional(z.enum(['matches', 'answer_size', 'files', 'bytes', 'time', 'pattern', 'tree'])),
+    files_searched: z.int(),
+    files_skipped: z.int(),
+    binary_files: z.int(),
+    large_files: z.int(),
+    unreadable: z.int(),
+  }),
+  errors: ['forbidden_path', 'resource_limit', 'timeout'],
+});

@@ -1,0 +1,77 @@
+// What is looked for: bytes as they are, or a regular expression line by line.
+
+import { LocalError, toError } from '../../base/errors.js';
+import { InvalidPatternError } from './errors.js';
+import { encodeName } from './names.js';
+import { findLiteral, type Hit } from './search-text.js';
+
+/** Longer than anybody writes by hand; an expression costs time by its length before it matches anything. */
+export const MAX_QUERY_CHARS = 4096;
+
+/** The pattern did not come to an end with a batch in time. */
+export class PatternTooSlowError extends LocalError {
+  override readonly name = 'PatternTooSlowError';
+
+  constructor(ms: number) {
+    super('pattern_too_slow', `the pattern takes more than ${ms} ms`, { facts: { ms } });
+  }
+}
+
+export interface Query {
+  readonly text: string;
+  readonly regex?: boolean;
+  /** Default true. */
+  readonly caseSensitive?: boolean;
+}
+
+/** Of each range of the bytes the first `most` lines that match. */
+export type Finder = (
+  bytes: Buffer,
+  ranges: readonly (readonly [from: number, to: number])[],
+  most: number,
+) => Promise<readonly (readonly Hit[])[]> | readonly (readonly Hit[])[];
+
+export async function withFinder<T>(
+  query: Query,
+  until: number,
+  signal: AbortSignal | undefined,
+  work: (finder: Finder) => Promise<T>,
+): Promise<T> {
+  const { text, regex = false, caseSensitive = true } = query;
+  if (text === '') throw new InvalidPatternError(text, 'empty');
+  if (text.length > MAX_QUERY_CHARS) {
+    throw new InvalidPatternError(text, `longer than ${MAX_QUERY_CHARS} characters`);
+  }
+  if (!regex && /[\n\r]/.test(text)) throw new InvalidPatternError(text, 'files are searched line by line');
+  if (!regex && caseSensitive) {
+    const needle = encodeName(text);
+    return await work((bytes, ranges, most) =>
+      ranges.map(([from, to]) => findLiteral(bytes.subarray(from, to), needle, most)),
+    );
+  }
+  const pattern = compile(
+    regex ? text : text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`),
+    caseSensitive,
+  );
+  // Loaded here: threads cost every other call a millisecond of its first.
+  const { withThread } = await import('./search-thread.js');
+  return await withThread(pattern, signal, (thread) =>
+    work((bytes, ranges, most) =>
+      thread.find(bytes, ranges, most, { ms: until - performance.now(), signal }),
+    ),
+  );
+}
+
+/** With the flag for Unicode where it can be had: without it a needless backslash is no error, and people write them. */
+function compile(source: string, caseSensitive: boolean): RegExp {
+  const flags = caseSensitive ? '' : 'i';
+  try {
+    return new RegExp(source, `${flags}u`);
+  } catch {
+    try {
+      return new RegExp(source, flags);
+    } catch (thrown) {
+      throw new InvalidPatternError(source, toError(thrown).message);
+    }
+  }
+}

@@ -1,0 +1,115 @@
+// Regular expressions run in a thread of their own: some take for ever on a line of thirty letters, and only a thread
+// can be stopped.
+
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { deadline, withSignal } from '../../base/deadline.js';
+import { toError } from '../../base/errors.js';
+import { Lane } from '../../base/lane.js';
+import { InvalidPatternError } from './errors.js';
+import { PatternTooSlowError } from './search-query.js';
+import type { Hit } from './search-text.js';
+
+/** How long one batch of lines may take. Honest patterns take milliseconds. */
+export const MAX_BATCH_MS = 3000;
+/** Searches with a thread at the same time; others wait for their turn. */
+export const MAX_SEARCH_THREADS = 2;
+/** Searches that wait for a thread; past it they are refused. */
+export const MAX_WAITING_SEARCHES = 32;
+/** What a thread may use beside what it is given to search. */
+const MAX_THREAD_MB = 64;
+
+const lanes = Array.from(
+  { length: MAX_SEARCH_THREADS },
+  () => new Lane({ maxWaiting: MAX_WAITING_SEARCHES / 2 }),
+);
+
+/** Runs `work` with a thread of its own, when there is one to be had. */
+export async function withThread<T>(
+  pattern: RegExp,
+  signal: AbortSignal | undefined,
+  work: (thread: SearchThread) => Promise<T>,
+): Promise<T> {
+  const lane = lanes.reduce((best, next) => (load(next) < load(best) ? next : best));
+  return await lane.run(async () => {
+    await using thread = new SearchThread(pattern);
+    return await work(thread);
+  }, signal);
+}
+
+function load(lane: Lane): number {
+  return lane.waiting + (lane.busy ? 1 : 0);
+}
+
+/** A text, not a module: the executables are one file each, and a thread starts from a file or from a text. */
+const PROGRAM = `
+const { parentPort, workerData } = require('node:worker_threads');
+const { isAscii } = require('node:buffer');
+const pattern = new RegExp(workerData.source, workerData.flags);
+parentPort.on('message', ({ bytes, ranges, most }) => {
+  const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  parentPort.postMessage(ranges.map(([from, to]) => find(all.subarray(from, to), most)));
+});
+function find(content, most) {
+  const hits = [];
+  const whole = isAscii(content) ? content.latin1Slice() : undefined;
+  for (let start = 0, line = 1; start < content.length && hits.length < most; line++) {
+    const newline = content.indexOf(10, start);
+    const next = newline === -1 ? content.length : newline;
+    const end = next > start && content[next - 1] === 13 ? next - 1 : next;
+    const text = whole === undefined ? content.utf8Slice(start, end) : whole.slice(start, end);
+    const found = pattern.exec(text);
+    if (found !== null) {
+      const ahead = whole === undefined ? Buffer.byteLength(text.slice(0, found.index)) : found.index;
+      hits.push({ line, start, at: Math.min(start + ahead, end) });
+    }
+    start = next + 1;
+  }
+  return hits;
+}
+`;
+
+export class SearchThread implements AsyncDisposable {
+  readonly #pattern: RegExp;
+  readonly #worker: Worker;
+
+  constructor(pattern: RegExp) {
+    this.#pattern = pattern;
+    this.#worker = new Worker(PROGRAM, {
+      eval: true,
+      workerData: { source: pattern.source, flags: pattern.flags },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_THREAD_MB },
+      env: {},
+      execArgv: [],
+    });
+    this.#worker.on('error', () => {}); // told to whoever waits for an answer
+  }
+
+  /** Of each range of the bytes the first `most` lines that match. One call at a time. */
+  async find(
+    bytes: Uint8Array,
+    ranges: readonly (readonly [from: number, to: number])[],
+    most: number,
+    limits: { readonly ms: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<readonly (readonly Hit[])[]> {
+    const ms = Math.min(limits.ms, MAX_BATCH_MS);
+    using limit = deadline(ms, {
+      reason: () => new PatternTooSlowError(ms),
+      also: limits.signal === undefined ? [] : [limits.signal],
+    });
+    const answer = once(this.#worker, 'message') as Promise<[Hit[][]]>;
+    this.#worker.postMessage({ bytes, ranges, most }, []);
+    try {
+      const [hits] = await withSignal(answer, limit.signal);
+      return hits;
+    } catch (thrown) {
+      if (limit.signal.aborted) throw thrown;
+      // Out of memory, or an expression that only now turns out to be too large.
+      throw new InvalidPatternError(this.#pattern.source, toError(thrown).message);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#worker.terminate();
+  }
+}
