@@ -8,7 +8,7 @@ const SLOW = [
   'base/log',
   'bench/run',
   'guard/{audit,command-policy,redact}*',
-  'host/files/{glob,list,path-policy,race,write-calls}',
+  'host/files/{glob,ignore,list,path-policy,race,search,write-calls}',
   'host/process/*',
   'host/pty/*',
   'host/store/{database,file-lock,json-store}',

@@ -16,9 +16,8 @@ import { forbiddenPath, rexdError } from './errors.js';
 export function toRexdError(thrown: unknown, roots: Roots): Error {
   if (thrown instanceof ForbiddenPathError) return forbiddenPath(thrown.path, roots.shown, thrown);
   if (thrown instanceof ConflictError) {
-    const current =
-      thrown.current === undefined ? null : { mtime: thrown.current.mtimeMs, size: thrown.current.size };
-    return rexdError('concurrency_conflict', 'The file has changed', { path: thrown.path, current }, thrown);
+    const data = { path: thrown.path, current: currentVersion(thrown.current) };
+    return rexdError('concurrency_conflict', 'The file has changed', data, thrown);
   }
   if (thrown instanceof TooLargeError) {
     const data = { path: thrown.path, size: thrown.size, limit: thrown.limit };
@@ -33,6 +32,12 @@ export function toRexdError(thrown: unknown, roots: Roots): Error {
     return rexdError('resource_limit', thrown.message, thrown.facts, thrown);
   if (thrown instanceof LimitError) return refused(thrown.message, thrown.facts, thrown);
   return toError(thrown);
+}
+
+function currentVersion(current: ConflictError['current']): Readonly<Record<string, unknown>> | null {
+  if (current === undefined) return null;
+  const { mtimeMs: mtime, size, sha256 } = current;
+  return { mtime, size, ...(sha256 !== undefined && { sha256 }) };
 }
 
 function launchFailed(error: LaunchError): RpcError {

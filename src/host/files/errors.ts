@@ -99,6 +99,8 @@ export class AlreadyExistsError extends FilesError {
 export interface CurrentState {
   readonly mtimeMs: number;
   readonly size: number;
+  /** Of the content, where it could be read. */
+  readonly sha256?: string;
 }
 
 /** The file is not the one the caller had seen; `current` is what is there now, undefined if nothing is. */

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { ConflictError } from './errors.js';
+import { ConflictError, type CurrentState, FilesError } from './errors.js';
 import { HOLD, NO_FOLLOW, Pin } from './pin.js';
 import type { Place } from './place.js';
 import { openPinnedFile } from './read.js';
@@ -24,6 +24,8 @@ export interface Seen {
 }
 
 const HASH_SLICE_BYTES = 1024 * 1024;
+/** A conflict about a larger file is told without its sum: nobody who cannot read it at once could use it. */
+export const MAX_TOLD_BYTES = 64 * 1024 * 1024;
 
 /** The content as it is now, if the expectation asks for it. Gives way to others while hashing a large file. */
 export async function hashIfAsked(
@@ -57,6 +59,28 @@ export function assertExpected(
   if (current === undefined || !sameTime || !sameContent) throw new ConflictError(asked, current);
 }
 
+/** What is there now, for whoever has to be told that it is not what was expected. Undefined for nothing. */
+export async function currentVersion(
+  set: RootSet,
+  place: Place,
+  turns: Turns,
+): Promise<CurrentState | undefined> {
+  const stat = place.look();
+  if (stat === undefined || !stat.isFile()) return undefined;
+  const facts = { mtimeMs: Math.floor(stat.mtimeMs), size: stat.size };
+  const fd = stat.size > MAX_TOLD_BYTES ? undefined : openIfReadable(set, place);
+  if (fd === undefined) return facts;
+  try {
+    const seen = await hashFile(fd, turns);
+    // Changed while it was read: its sum would be of no version there ever was.
+    return isSame(seen.stat, fstatSync(fd)) && isSame(seen.stat, place.look())
+      ? { mtimeMs: Math.floor(seen.stat.mtimeMs), size: seen.stat.size, sha256: seen.sha256 }
+      : facts;
+  } finally {
+    closeSync(fd);
+  }
+}
+
 export async function hashFile(fd: number, turns: Turns): Promise<Seen> {
   const stat = fstatSync(fd);
   const hash = createHash('sha256');
@@ -81,6 +105,15 @@ function openThere(set: RootSet, place: Place): number | undefined {
   }
   using held = new Pin(fd, place.real);
   return openPinnedFile(set, held, place.asked, constants.O_RDONLY);
+}
+
+function openIfReadable(set: RootSet, place: Place): number | undefined {
+  try {
+    return openThere(set, place);
+  } catch (error) {
+    if (error instanceof FilesError) return undefined; // may be written, not read
+    throw error;
+  }
 }
 
 function isSame(seen: Stats, now: Stats | undefined): boolean {

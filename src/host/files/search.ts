@@ -83,7 +83,7 @@ export async function searchFiles(set: RootSet, path: string, options: SearchOpt
     return await withFinder(options.query, until, options.signal, async (finder) => {
       const batch = new SearchBatch(finder, {
         maxMatches: Math.min(options.maxMatches ?? MAX_SEARCH_MATCHES, MAX_SEARCH_MATCHES),
-        maxPerFile: options.maxPerFile ?? MAX_SEARCH_MATCHES,
+        maxPerFile: options.maxPerFile ?? Infinity,
         context: options.context ?? 0,
         hasRoom: options.hasRoom ?? (() => true),
       });

@@ -1,6 +1,7 @@
 // Writing a file inside the roots: replace, create or append, by default atomically and durably.
 
-import { TooLargeError, typedError } from './errors.js';
+import { ConflictError, TooLargeError, typedError } from './errors.js';
+import { currentVersion } from './expectation.js';
 import { locate } from './place.js';
 import { syncDirectory } from './put-bytes.js';
 import type { RootSet } from './root-set.js';
@@ -44,6 +45,7 @@ export async function writeFile(
     const { size, mtimeMs, created } = written;
     return { path: place.asked, bytesWritten: data.length, size, mtimeMs, created };
   } catch (error) {
-    throw typedError(error, place.asked);
+    if (!(error instanceof ConflictError)) throw typedError(error, place.asked);
+    throw new ConflictError(place.asked, await currentVersion(set, place, turns));
   }
 }

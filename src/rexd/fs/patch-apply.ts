@@ -1,5 +1,6 @@
 // A plan carried out: every file changed, or every file as it was.
 
+import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { newId } from '../../base/ids.js';
 import { ConflictError } from '../../host/files/errors.js';
@@ -76,7 +77,9 @@ async function putAside(path: string, before: State, call: Files, undo: Undo[]):
 /** It goes because its content is elsewhere by now; under a name nobody knows it can be looked at in peace. */
 async function assertIs(before: Content, path: string, aside: string, call: Files): Promise<void> {
   const { data, mtimeMs, size } = await readFile(call.roots, aside, { signal: call.signal });
-  if (!before.data.equals(data)) throw new ConflictError(path, { mtimeMs, size });
+  if (before.data.equals(data)) return;
+  const sha256 = createHash('sha256').update(data).digest('hex');
+  throw new ConflictError(path, { mtimeMs, size, sha256 });
 }
 
 /** From the outermost on: folders that the file needs and that are not there. */

@@ -8,7 +8,7 @@ import type { Hunk, HunkLine } from './patch-text.js';
 import { type FileLine, joinLines, splitLines, toLineText, usualEnd } from './text-lines.js';
 
 /** Places named in a refusal. */
-const MAX_PLACES_TOLD = 10;
+export const MAX_PLACES_TOLD = 10;
 
 export async function patchContent(
   path: string,

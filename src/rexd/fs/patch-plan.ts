@@ -10,7 +10,7 @@ import { patchContent } from './patch-file.js';
 import type { FileChange } from './patch-text.js';
 
 /** Held in memory for one patch: the files as they were and as they will be. */
-const MAX_PATCH_BYTES = 2 * MAX_WRITE_BYTES;
+export const MAX_PATCH_BYTES = 2 * MAX_WRITE_BYTES;
 
 export interface Content {
   readonly data: Buffer;

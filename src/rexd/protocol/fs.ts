@@ -17,7 +17,8 @@ const Written = { path: z.string(), bytes_written: z.int(), mtime: Mtime, create
 
 export const FsRead = defineMethod({
   name: 'fs.read',
-  summary: 'Read a file, or a part of it by bytes.',
+  summary:
+    'Read a file, or a part of it by bytes. As text a range gives the characters that begin in it, so that ranges put together are the file: up to three bytes more than length, or, when offset was inside a character, from the next one on (offset in the answer says where). Without encoding, bytes that are no text come as base64. Without length the answer stays below 1 MiB.',
   params: z.object({
     ...SessionParams,
     path: Path,
@@ -32,6 +33,7 @@ export const FsRead = defineMethod({
     encoding: Encoding,
     content: z.string(),
     truncated: z.boolean(),
+    offset: z.optional(z.int()),
   }),
   errors: ['forbidden_path'],
 });

@@ -27,7 +27,11 @@ export const rexdFs = {
     source: READ,
   },
   'rexd/fs.read/characters': {
-    text: 'a range of text never ends inside a character, and ranges put together are the file',
+    text: 'a range of text gives the characters that begin in it, and ranges put together are the file',
+    source: READ,
+  },
+  'rexd/fs.read/ranges': {
+    text: 'any file read in consecutive ranges, as text, as bytes or as it comes, is the file',
     source: READ,
   },
   'rexd/fs.read/limit': {

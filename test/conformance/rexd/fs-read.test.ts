@@ -1,10 +1,12 @@
 // REXD v1: fs.read.
 
+import { isUtf8 } from 'node:buffer';
 import { execFileSync } from 'node:child_process';
 import { statSync, truncateSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { expect } from 'vitest';
 import { verifies } from '../kit/verifies.js';
 import { startFiles } from './fs-client.js';
@@ -67,19 +69,62 @@ verifies('rexd/fs.read/characters', async () => {
   await using files = await startFiles();
   const text = 'a\u00E9\u20AC\u{1F600}'.repeat(5);
   const path = files.put('a.txt', text);
-  for (const length of [4, 5, 7, 11]) {
-    let [read, offset, more] = ['', 0, true];
-    while (more) {
-      const part = await files.ask('fs.read', { path, offset, length, encoding: 'utf8' });
-      expect(part['content']).not.toContain('\uFFFD');
-      read += part['content'] as string;
-      offset += Buffer.byteLength(part['content'] as string);
+  for (const encoding of ['utf8', undefined]) {
+    for (const length of [1, 2, 3, 4, 5, 7, 11]) {
+      // As a client goes on that counts what it got, and as one that goes in equal steps.
+      for (const step of ['received', 'asked']) {
+        let [read, offset, more] = ['', 0, true];
+        while (more) {
+          const part = await files.ask('fs.read', { path, offset, length, encoding });
+          expect(part).toMatchObject({ encoding: 'utf8', content: expect.not.stringContaining('\uFFFD') });
+          read += part['content'] as string;
+          offset += step === 'asked' ? length : Buffer.byteLength(part['content'] as string);
+          more = part['truncated'] as boolean;
+        }
+        expect(read, `${length} ${step}`).toBe(text);
+      }
+    }
+  }
+  expect(await files.ask('fs.read', { path, offset: 2, length: 2 })).toMatchObject({
+    offset: 3,
+    content: '\u20AC',
+  });
+  // As bytes a range is what was asked for.
+  expect(await files.ask('fs.read', { path, offset: 2, length: 2, encoding: 'base64' })).toMatchObject({
+    content: Buffer.from(text).subarray(2, 4).toString('base64'),
+  });
+});
+
+verifies('rexd/fs.read/ranges', async () => {
+  await using files = await startFiles();
+  const bytes = fc.array(
+    fc.oneof(
+      fc.constantFrom('a', '\n', '\u00E9', '\u20AC', '\u{1F600}', '\uFEFF').map((text) => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 3 }).map((raw) => Buffer.from(raw)),
+    ),
+    { maxLength: 12 },
+  );
+  const inSteps = async (length: number, encoding: string | undefined, fixed: boolean): Promise<Buffer> => {
+    const parts: Buffer[] = [];
+    for (let [offset, more] = [0, true]; more; ) {
+      const part = await files.ask('fs.read', { path: 'f', offset, length, encoding });
+      const given = Buffer.from(part['content'] as string, part['encoding'] as BufferEncoding);
+      parts.push(given);
+      offset += fixed ? length : given.length;
       more = part['truncated'] as boolean;
     }
-    expect(read).toBe(text);
-  }
-  // Less than one character cannot be text: given as it is.
-  expect(await files.ask('fs.read', { path, offset: 1, length: 1 })).toMatchObject({ encoding: 'base64' });
+    return Buffer.concat(parts);
+  };
+  await fc.assert(
+    fc.asyncProperty(bytes, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (pieces, length, fixed) => {
+      const content = Buffer.concat(pieces);
+      files.put('f', content);
+      expect(await inSteps(length, 'base64', fixed)).toEqual(content);
+      if (isUtf8(content)) expect(await inSteps(length, 'utf8', fixed)).toEqual(content);
+      expect(await inSteps(length, undefined, fixed)).toEqual(content);
+    }),
+    { numRuns: 40 },
+  );
 });
 
 verifies('rexd/fs.read/limit', async () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   mkdirSync,
   mkdtempSync,
@@ -15,7 +16,7 @@ import { RootSet } from '../../../../src/host/files/root-set.js';
 import { MAX_WRITE_BYTES } from '../../../../src/host/files/write.js';
 import type { Files } from '../../../../src/rexd/fs/file-call.js';
 import { applyPlan } from '../../../../src/rexd/fs/patch-apply.js';
-import { type PatchPlan, planPatch } from '../../../../src/rexd/fs/patch-plan.js';
+import { MAX_PATCH_BYTES, type PatchPlan, planPatch } from '../../../../src/rexd/fs/patch-plan.js';
 import { parsePatch } from '../../../../src/rexd/fs/patch-text.js';
 
 let root: string;
@@ -69,7 +70,9 @@ test.each(['b', 'from'])(
   async (name) => {
     const { fates } = await plan(...EVERYTHING);
     writeFileSync(join(root, name), 'theirs\n');
-    await expect(applyPlan(fates, call)).rejects.toBeInstanceOf(ConflictError);
+    await expect(applyPlan(fates, call)).rejects.toSatisfy(
+      (error) => error instanceof ConflictError && error.current?.sha256 === sha256('theirs\n'),
+    );
     const before: Record<string, string> = { a: 'a\n', b: 'b\n', from: 'from\n', gone: 'gone\n' };
     expect(content()).toEqual({ ...before, [name]: 'theirs\n' });
     expect(readdirSync(root)).not.toContain('new');
@@ -95,13 +98,18 @@ test('a file too large to be written is not patched', async () => {
   await expect(plan('*** Update File: a', '-a', '+b')).rejects.toBeInstanceOf(TooLargeError);
 });
 
-test('one patch holds no more in memory than two files of the largest kind', async () => {
+test(`one patch holds no more in memory than ${MAX_PATCH_BYTES} bytes`, async () => {
+  expect(MAX_PATCH_BYTES).toBe(2 * MAX_WRITE_BYTES);
   const half = Buffer.concat([Buffer.alloc(MAX_WRITE_BYTES - 6, 'x'), Buffer.from('\nlast\n')]);
   for (const name of ['a', 'b']) writeFileSync(join(root, name), half);
   const update = (name: string): string[] => [`*** Update File: ${name}`, '-last', '+LAST'];
   await expect(plan(...update('a'))).resolves.toBeDefined();
   await expect(plan(...update('a'), ...update('b'))).rejects.toBeInstanceOf(TooLargeError);
 });
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
 
 function content(): Record<string, string> {
   const names = readdirSync(root, { recursive: true, withFileTypes: true })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { patchContent } from '../../../../src/rexd/fs/patch-file.js';
+import { MAX_PLACES_TOLD, patchContent } from '../../../../src/rexd/fs/patch-file.js';
 import { parsePatch } from '../../../../src/rexd/fs/patch-text.js';
 
 async function apply(content: string | Buffer, ...hunkLines: string[]): Promise<string> {
@@ -196,3 +196,8 @@ function difference(before: readonly string[], edits: readonly Edit[]): { after:
   keep(before.length);
   return { after, hunks };
 }
+
+test(`no more than ${MAX_PLACES_TOLD} places are told`, async () => {
+  const lines = Array.from({ length: MAX_PLACES_TOLD }, (_, i) => i + 1);
+  await expect(apply('x\n'.repeat(50), '-x', '+y')).rejects.toMatchObject({ data: { lines } });
+});
