@@ -173,6 +173,15 @@ export class InvalidPatternError extends FilesError {
   }
 }
 
+/** The pattern did not come to an end with a batch in time. */
+export class PatternTooSlowError extends LocalError {
+  override readonly name = 'PatternTooSlowError';
+
+  constructor(ms: number) {
+    super('pattern_too_slow', `the pattern takes more than ${ms} ms`, { facts: { ms } });
+  }
+}
+
 /** Without /proc/self/fd there is no way in Node to check what was opened, so nothing is opened at all. */
 export class FilesUnsupportedError extends FilesError {
   override readonly name = 'FilesUnsupportedError';

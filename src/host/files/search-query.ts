@@ -1,21 +1,12 @@
 // What is looked for: bytes as they are, or a regular expression line by line.
 
-import { LocalError, toError } from '../../base/errors.js';
+import { toError } from '../../base/errors.js';
 import { InvalidPatternError } from './errors.js';
 import { encodeName } from './names.js';
 import { findLiteral, type Hit } from './search-text.js';
 
 /** Longer than anybody writes by hand; an expression costs time by its length before it matches anything. */
 export const MAX_QUERY_CHARS = 4096;
-
-/** The pattern did not come to an end with a batch in time. */
-export class PatternTooSlowError extends LocalError {
-  override readonly name = 'PatternTooSlowError';
-
-  constructor(ms: number) {
-    super('pattern_too_slow', `the pattern takes more than ${ms} ms`, { facts: { ms } });
-  }
-}
 
 export interface Query {
   readonly text: string;

@@ -6,8 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { Lane } from '../../base/lane.js';
-import { InvalidPatternError } from './errors.js';
-import { PatternTooSlowError } from './search-query.js';
+import { InvalidPatternError, PatternTooSlowError } from './errors.js';
 import type { Hit } from './search-text.js';
 
 /** How long one batch of lines may take. Honest patterns take milliseconds. */

@@ -3,7 +3,7 @@
 
 import { constants, closeSync, openSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { FilesError, typedError } from './errors.js';
+import { FilesError, PatternTooSlowError, typedError } from './errors.js';
 import { ignoreRulesAbove } from './ignore-scope.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
@@ -12,7 +12,7 @@ import { type DirectoryEntry, openEntry } from './read-directory.js';
 import type { RootSet } from './root-set.js';
 import { SearchBatch } from './search-batch.js';
 import { compileNames, judgeName, type NameState } from './search-names.js';
-import { PatternTooSlowError, type Query, withFinder } from './search-query.js';
+import { type Query, withFinder } from './search-query.js';
 import type { LineMatch } from './search-text.js';
 import { TreeWalk } from './tree-walk.js';
 import { Turns } from './turns.js';

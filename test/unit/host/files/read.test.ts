@@ -21,7 +21,7 @@ import {
   NotFoundError,
   TooLargeError,
 } from '../../../../src/host/files/errors.js';
-import { MAX_READ_BYTES, readFile } from '../../../../src/host/files/read.js';
+import { MAX_READ_BYTES, READ_SLICE_BYTES, readFile } from '../../../../src/host/files/read.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { asNobody, makeSandbox, run } from './sandbox.js';
 
@@ -175,4 +175,14 @@ describe('hard links', () => {
     expect((await readFile(box.set, box.at('single'))).data.toString()).toBe('one name');
     expect((await readFile(new RootSet([box.root]), box.at('linked'))).size).toBeGreaterThan(0);
   });
+});
+
+test(`after every ${READ_SLICE_BYTES} bytes a read may let others in, and a caller may leave`, async () => {
+  using box = makeSandbox();
+  const path = box.file('file');
+  truncateSync(path, 60 * READ_SLICE_BYTES);
+  const left = new AbortController();
+  const read = readFile(box.set, path, { signal: left.signal });
+  left.abort(new Error('left'));
+  await expect(read).rejects.toThrow('left');
 });
