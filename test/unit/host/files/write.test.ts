@@ -11,7 +11,6 @@ import {
   readlinkSync,
   statSync,
   symlinkSync,
-  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -30,7 +29,6 @@ import {
   NotFoundError,
   TooLargeError,
 } from '../../../../src/host/files/errors.js';
-import { MAX_TOLD_BYTES } from '../../../../src/host/files/expectation.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { MAX_WRITE_BYTES, writeFile } from '../../../../src/host/files/write.js';
 import { asNobody, makeSandbox, run, SECRET, snapshot } from './sandbox.js';
@@ -216,22 +214,6 @@ describe.each([{ atomic: true }, { atomic: false }])('writing with %o', ({ atomi
     await write({ sha256 });
     await write({});
     expect(readdirSync(box.root)).toEqual(['file']);
-  });
-
-  test(`a conflict tells the sum of up to ${MAX_TOLD_BYTES} bytes`, async () => {
-    using box = makeSandbox();
-    const path = box.file('file');
-    for (const [size, told] of [
-      [MAX_TOLD_BYTES, true],
-      [MAX_TOLD_BYTES + 1, false],
-    ] as const) {
-      truncateSync(path, size);
-      const refusal = await writeFile(box.set, path, text('x'), { expect: { mtimeMs: 1 }, atomic }).catch(
-        (error: unknown) => error as ConflictError,
-      );
-      expect(refusal).toMatchObject({ name: 'ConflictError', current: { size } });
-      expect(refusal instanceof ConflictError && refusal.current?.sha256 !== undefined).toBe(told);
-    }
   });
 
   test('each write moves the time on by a millisecond at least', async () => {
