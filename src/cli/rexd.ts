@@ -6,6 +6,7 @@ import { LOG_LEVELS } from '../base/log.js';
 import { VERSION } from '../base/version.js';
 import { EXIT } from './exit-codes.js';
 import { helpText, parseFlags, type Usage, UsageError } from './flags.js';
+import { assertServable } from './standard-streams.js';
 
 const USAGE: Usage = {
   program: 'rexd',
@@ -59,6 +60,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (flags.has('version')) return await say(`rexd ${VERSION}`);
   const { checkConfig, serveStdio } = await import('./rexd-serve.js');
   if (flags.has('check')) return await say(await checkConfig(flags));
+  assertServable();
   if (!flags.has('stdio') && process.stdin.isTTY) throw new UsageError('nothing to serve: pass --stdio');
   const code = await serveStdio(flags);
   // The connection is over and everything is flushed. What a client has not read by now would keep the process alive.

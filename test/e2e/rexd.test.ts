@@ -286,6 +286,25 @@ test('output that cannot be written is an error, not a crash', async () => {
   }
 });
 
+test('streams at whose other end nobody can be are an error, not a silent end', async () => {
+  const inShell = (redirection: string): Promise<RunResult> =>
+    run(['/bin/sh', '-c', `exec "$0" "$1" --stdio ${redirection}`, process.execPath, bin('rexd')], {
+      env: env(),
+    });
+  const wrong: [string, RegExp][] = [
+    ['<&-', /standard input is closed/],
+    ['>&-', /standard output is closed/],
+    ['</', /standard input is a directory/],
+  ];
+  for (const [redirection, message] of wrong)
+    expect(await inShell(redirection), redirection).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(message),
+    });
+  expect(await inShell('</dev/null'), 'the end of the input at once').toMatchObject({ code: 0, stderr: '' });
+});
+
 /** Bytes the program has written, read or not. */
 function written(pid: number | undefined): number {
   return pid === undefined

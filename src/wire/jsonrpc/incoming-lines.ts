@@ -4,11 +4,10 @@ import { LineSplitter } from '../ndjson/line-splitter.js';
 import type { CallServer } from './call-server.js';
 import { decodeLine } from './decode.js';
 import { encodeError } from './encode.js';
+import { findBadUtf8, findJsonError, type ParseFailure } from './explain-parse-error.js';
 import { ReplyBatch, ServedCall, type BatchSink, type BatchSlot } from './incoming-call.js';
 import { INVALID_REQUEST, PARSE_ERROR, type IncomingMessage, type RawId } from './message.js';
 import type { OutgoingCalls } from './outgoing-calls.js';
-
-const PARSE_ERROR_REPLY = encodeError('null', { code: PARSE_ERROR, message: 'Parse error' });
 
 export interface IncomingLinesOptions {
   /** Serves requests and notifications, and sends the refusals in turn with their answers. */
@@ -45,15 +44,22 @@ export class IncomingLines {
   }
 
   #onLine(bytes: Buffer, start: number, end: number): void {
-    const { calls, maxBatch, refuseBlankLines } = this.#options;
+    const { maxBatch, refuseBlankLines } = this.#options;
     const size = end - start;
-    const line = decodeLine(bytes.toString('utf8', start, end), maxBatch);
+    const text = bytes.toString('utf8', start, end);
+    const line = decodeLine(text, maxBatch);
+    // A name or a content with other characters in it would be another one. An answer is worth having all the same.
+    const garbled = isAnswer(line.kind) ? undefined : findBadUtf8(bytes.subarray(start, end), text);
+    if (garbled !== undefined) {
+      this.#refuseText(garbled, size);
+      return;
+    }
     switch (line.kind) {
       case 'blank':
-        if (refuseBlankLines) calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
+        if (refuseBlankLines) this.#refuseText({ offset: 0, reason: 'an empty line' }, size);
         return;
       case 'parse-error':
-        calls.offer({ reply: PARSE_ERROR_REPLY, bytes: size });
+        this.#refuseText(findJsonError(text) ?? { offset: 0, reason: 'not JSON' }, size);
         return;
       case 'batch-too-long':
         this.#refuse(`a batch must not have more than ${maxBatch} members`);
@@ -99,8 +105,18 @@ export class IncomingLines {
     }
   }
 
+  #refuseText({ offset, reason }: ParseFailure, bytes: number): void {
+    const message = `Parse error at byte ${offset}: ${reason}`;
+    const error = { code: PARSE_ERROR, message, data: { offset, reason } };
+    this.#options.calls.offer({ reply: encodeError('null', error), bytes });
+  }
+
   #refuse(reason: string, rawId: RawId = 'null', bytes = 0, slot?: BatchSlot): void {
     const error = { code: INVALID_REQUEST, message: 'Invalid Request', data: { reason } };
     this.#options.calls.offer({ reply: encodeError(rawId, error), bytes, slot });
   }
+}
+
+function isAnswer(kind: string): boolean {
+  return kind === 'response' || kind === 'bad-response';
 }

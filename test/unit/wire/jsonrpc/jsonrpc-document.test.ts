@@ -63,7 +63,15 @@ function serve(): ReturnType<typeof wirePeer> & { notified: string[] } {
   };
 }
 
-const PARSE_ERROR = { jsonrpc: '2.0', error: { code: -32700, message: 'Parse error' }, id: null };
+const PARSE_ERROR = {
+  jsonrpc: '2.0',
+  error: {
+    code: -32700,
+    message: expect.stringMatching(/^Parse error at byte \d+: ./) as string,
+    data: { offset: expect.any(Number) as number, reason: expect.any(String) as string },
+  },
+  id: null,
+};
 const INVALID_REQUEST = {
   jsonrpc: '2.0',
   error: { code: -32600, message: 'Invalid Request', data: { reason: expect.any(String) as string } },

@@ -386,16 +386,30 @@ describe('what comes in broken', () => {
     await expect(answer).rejects.toMatchObject({ code: 'bad_response' });
   });
 
-  test('invalid UTF-8 inside a string is read with replacement characters', async () => {
+  test('a request that is not UTF-8 is refused with the place, and none of it is repeated', async () => {
     await using served = wirePeer({ onRequest: echo });
+    const before = Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"hunter2');
+    served.wire.link.output.write(Buffer.concat([before, Buffer.of(0xff), Buffer.from('"}}\r\n')]));
+    const answer = await served.wire.takeJson();
+    expect(answer).toMatchObject({
+      id: null,
+      error: { code: -32700, data: { offset: before.length, reason: 'not UTF-8' } },
+    });
+    expect(JSON.stringify(answer)).not.toContain('hunter2');
+  });
+
+  test('an answer that is not UTF-8 is read with replacement characters', async () => {
+    await using served = wirePeer({});
+    const asked = served.peer.request('m');
+    await served.wire.takeJson();
     served.wire.link.output.write(
       Buffer.concat([
-        Buffer.from('{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":"'),
-        Buffer.from([0xff]),
-        Buffer.from('"}}\r\n'),
+        Buffer.from('{"jsonrpc":"2.0","id":1,"result":"'),
+        Buffer.of(0xff),
+        Buffer.from('"}\n'),
       ]),
     );
-    expect(await served.wire.takeJson()).toMatchObject({ result: { a: '\ufffd' } });
+    expect(await asked).toBe('\ufffd');
   });
 
   test('a line over the cap is refused, and the next is served', async () => {
