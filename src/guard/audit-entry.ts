@@ -18,6 +18,8 @@ export interface AuditEntry {
   readonly params?: unknown;
   /** What came out, in short; redacted too. */
   readonly result?: unknown;
+  /** Names of fields of the result, beside the usual ones, whose text is counted and not shown. */
+  readonly contents?: readonly string[];
   readonly exitCode?: number | null | undefined;
   readonly error?: { readonly code: number | string; readonly message: string } | undefined;
   readonly durationMs?: number | undefined;
@@ -26,7 +28,7 @@ export interface AuditEntry {
 /** JSON on one line with its line feed. Never throws, whatever the entry holds. */
 export function toAuditLine(entry: AuditEntry): string {
   const params = redact(entry.params);
-  const result = redact(entry.result);
+  const result = redact(entry.result, { contents: entry.contents ?? [] });
   const line = write(entry, params, result);
   if (fits(line)) return line;
   const shorter = write(entry, '[too long]', result);

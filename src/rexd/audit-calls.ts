@@ -1,25 +1,84 @@
-// Every request of a client as one line of the audit log, the refused ones too.
+// Every request of a client as one line of the audit log, the refused ones too, and one more when a program has ended.
 
 import { toWireError } from '../base/errors.js';
 import type { AuditLog } from '../guard/audit.js';
+import { RawJson } from '../wire/jsonrpc/encode.js';
 import type { CallReport } from '../wire/jsonrpc/router.js';
 import type { CallContext } from './context.js';
+import type { SessionProcess } from './exec/session-process.js';
+
+/** What starts a program, and the entry that tells how it ended. */
+const ENDS: ReadonlyMap<string, string> = new Map([
+  ['exec.start', 'exec.exit'],
+  ['pty.open', 'pty.exit'],
+]);
+
+/** Lines of files, in the answer of a search. */
+const FOUND_TEXT = ['text', 'before', 'after'];
 
 export function auditCall(audit: AuditLog, report: CallReport<CallContext>): void {
-  const sessionId = fieldOf(report.params, 'session_id') ?? fieldOf(report.result, 'session_id');
+  const { method, params, ctx, durationMs } = report;
+  const result = 'error' in report ? undefined : report.result;
+  const sessionId = fieldOf(params, 'session_id', isText) ?? fieldOf(result, 'session_id', isText);
+  const clientName = fieldOf(params, 'client_name', isText) ?? ctx.sessions.clientName;
   audit.record({
-    method: report.method,
-    timeMs: Date.now() - report.durationMs,
+    method,
+    timeMs: Date.now() - durationMs,
     sessionId,
-    clientName: fieldOf(report.params, 'client_name') ?? report.ctx.sessions.clientName,
-    params: report.params,
-    ...('error' in report ? { error: toWireError(report.error) } : { result: report.result }),
-    durationMs: report.durationMs,
+    clientName,
+    params,
+    exitCode: fieldOf(result, 'exit_code', isNumber),
+    ...('error' in report ? { error: toWireError(report.error) } : { result: summarise(result) }),
+    contents: FOUND_TEXT,
+    durationMs,
+  });
+  const end = ENDS.get(method);
+  const process =
+    end === undefined ? undefined : processOf(ctx, sessionId, fieldOf(result, 'process_id', isText));
+  if (end === undefined || process === undefined) return;
+  void process.ended.then((exit) => {
+    audit.record({
+      method: end,
+      sessionId,
+      clientName,
+      result: {
+        process_id: process.id,
+        signal: exit.signal,
+        timed_out: process.timedOut,
+        output_limit_exceeded: process.outputLimitExceeded,
+        bytes_stdout: process.state().bytes_stdout,
+        bytes_stderr: process.state().bytes_stderr,
+      },
+      exitCode: exit.exitCode,
+      durationMs: process.durationMs,
+    });
   });
 }
 
-function fieldOf(value: unknown, name: string): string | undefined {
+/** An answer that was never anything but bytes is told by their number. */
+function summarise(result: unknown): unknown {
+  return result instanceof RawJson ? { bytes: result.json.length } : result;
+}
+
+/** Undefined when it is gone already: a session that was closed meanwhile has told how its programs ended. */
+function processOf(
+  { sessions }: CallContext,
+  sessionId: string | undefined,
+  id: string | undefined,
+): SessionProcess | undefined {
+  if (sessionId === undefined || id === undefined) return undefined;
+  try {
+    return sessions.get(sessionId).processes.get(id);
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string';
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+
+function fieldOf<T>(value: unknown, name: string, is: (field: unknown) => field is T): T | undefined {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
   const field = (value as Record<string, unknown>)[name];
-  return typeof field === 'string' ? field : undefined;
+  return is(field) ? field : undefined;
 }

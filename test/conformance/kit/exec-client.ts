@@ -1,10 +1,9 @@
 // A client of exec.*: answers by id, events by process, and the order in which all of them came.
 
-import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { until } from '../../helpers/wait.js';
 import { type Answer, RexdUnderTest } from './rexd-under-test.js';
-import { makeGrounds } from './target.js';
+import { makeGrounds, type MoreConfig } from './target.js';
 
 export interface Event {
   readonly method: string;
@@ -14,6 +13,7 @@ export interface Event {
 export interface ClientOptions {
   readonly limits?: Readonly<Record<string, number>>;
   readonly allowShell?: boolean;
+  readonly config?: MoreConfig;
 }
 
 /** What came of one command. */
@@ -38,14 +38,8 @@ export class ExecClient implements AsyncDisposable {
   #lastId = 0;
 
   static async open(options: ClientOptions = {}): Promise<ExecClient> {
-    const grounds = makeGrounds(options.limits);
-    if (options.allowShell === false) {
-      const config = readFileSync(grounds.config, 'utf8').replace(
-        'allow_shell = true',
-        'allow_shell = false',
-      );
-      writeFileSync(grounds.config, config);
-    }
+    const more = options.allowShell === false ? { security: ['allow_shell = false'] } : options.config;
+    const grounds = makeGrounds(options.limits, more);
     const client = new ExecClient(new RexdUnderTest(grounds));
     client.sessionId = await client.openSession();
     return client;

@@ -14,9 +14,19 @@ export interface Grounds extends Disposable {
   readonly otherRoot: string;
   readonly outside: string;
   readonly config: string;
+  /** Holds all of these. */
+  readonly base: string;
 }
 
-export function makeGrounds(limits: Readonly<Record<string, number>> = {}): Grounds {
+/** What a configuration says beside the limits. `{base}` in it stands for the folder that holds all of the grounds. */
+export interface MoreConfig {
+  /** Lines of `[security]`. */
+  readonly security?: readonly string[];
+  /** Lines at the end: more tables. */
+  readonly tables?: readonly string[];
+}
+
+export function makeGrounds(limits: Readonly<Record<string, number>> = {}, more: MoreConfig = {}): Grounds {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-conformance-')));
   const [root, otherRoot, outside, config] = [
     join(base, 'app'),
@@ -32,15 +42,18 @@ export function makeGrounds(limits: Readonly<Record<string, number>> = {}): Grou
     '[limits]',
     ...Object.entries(limits).map(([name, value]) => `${name} = ${value}`),
     '[security]',
-    'allow_shell = true',
+    ...(more.security?.some((line) => line.startsWith('allow_shell')) === true ? [] : ['allow_shell = true']),
+    ...(more.security ?? []),
     ...[root, otherRoot].flatMap((path) => ['[[security.allowed_roots]]', `path = ${JSON.stringify(path)}`]),
-  ];
+    ...(more.tables ?? []),
+  ].map((line) => line.replaceAll('{base}', base));
   writeFileSync(config, `${lines.join('\n')}\n`);
   return {
     root,
     otherRoot,
     outside,
     config,
+    base,
     [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
   };
 }
