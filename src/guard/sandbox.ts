@@ -64,6 +64,15 @@ const IGNORED_SIGNALS = Array.from({ length: LAST_SIGNAL }, (_, i) => i + 1).fil
  */
 const LOADER_VARIABLE =
   /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR|TMPDIR)$/;
+/** Root may write these without any capability, and with them make the kernel run a program outside. */
+const KERNEL_SETTINGS = [
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+  '/proc/irq',
+  '/proc/bus',
+  '/proc/acpi',
+  '/proc/scsi',
+];
 /** Where bwrap puts a folder of its own; sockets in /run would be a way out. */
 const PRIVATE_FOLDERS = ['/tmp', '/run'];
 
@@ -131,6 +140,7 @@ export class Sandbox {
       '/dev',
       '--proc',
       '/proc',
+      ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
       ...PRIVATE_FOLDERS.flatMap((folder) => ['--tmpfs', folder]),
       ...writable.flatMap((path) => (path === '/' ? [] : ['--bind', path, path])),
       ...this.rules.readOnly.flatMap((path) => ['--ro-bind-try', path, path]),

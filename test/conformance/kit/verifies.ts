@@ -5,23 +5,28 @@ import type { Clause, Transport } from '../clauses/clause.js';
 import { rexd } from '../clauses/rexd.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
+import { rexdGuard } from '../clauses/rexd-guard.js';
 import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
 
-export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdLife, ...rexdPty };
+export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdGuard, ...rexdLife, ...rexdPty };
 export type ClauseId = keyof typeof clauses;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];
 
+/** Ends the test as skipped. The reason is printed; a test that cannot run must not look like one that passed. */
+type Skip = (reason: string) => void;
+
 /** `timeoutMs`: for a test that takes longer than the usual, on a busy machine too. */
 export function verifies(
   id: ClauseId,
-  body: (transport: Transport) => Promise<void>,
+  body: (transport: Transport, skip: Skip) => Promise<void>,
   timeoutMs?: number,
 ): void {
   const clause: Clause = clauses[id];
   for (const transport of clause.transports ?? TRANSPORTS) {
     const register = clause.knownFailure === undefined ? test : test.fails;
-    register(`${id} [${transport}] ${clause.text}`, () => body(transport), timeoutMs);
+    const run = ({ skip }: { skip: Skip }): Promise<void> => body(transport, (reason) => skip(reason));
+    register(`${id} [${transport}] ${clause.text}`, run, timeoutMs);
   }
 }
