@@ -26,7 +26,8 @@ export function toRexdError(thrown: unknown, roots: Roots): Error {
   if (thrown instanceof FilesError)
     return refused(thrown.message, { reason: thrown.code, path: thrown.path }, thrown);
   if (thrown instanceof LaunchError) return launchFailed(thrown);
-  if (thrown instanceof TimeoutError) return rexdError('timeout', thrown.message, thrown.facts, thrown);
+  if (thrown instanceof TimeoutError)
+    return rexdError('timeout', thrown.message, { timeout_ms: thrown.facts['ms'] }, thrown);
   if (thrown instanceof InputClosedError) return refused(thrown.message, { reason: thrown.code }, thrown);
   if (thrown instanceof InputFullError)
     return rexdError('resource_limit', thrown.message, thrown.facts, thrown);
