@@ -2,6 +2,7 @@
 
 import { toWireError } from '../base/errors.js';
 import type { AuditLog } from '../guard/audit.js';
+import type { AuditEntry } from '../guard/audit-entry.js';
 import { RawJson } from '../wire/jsonrpc/encode.js';
 import type { CallReport } from '../wire/jsonrpc/router.js';
 import type { CallContext } from './context.js';
@@ -36,22 +37,28 @@ export function auditCall(audit: AuditLog, report: CallReport<CallContext>): voi
   const process =
     end === undefined ? undefined : processOf(ctx, sessionId, fieldOf(result, 'process_id', isText));
   if (end === undefined || process === undefined) return;
-  void process.ended.then((exit) => {
-    audit.record({
-      method: end,
-      sessionId,
-      clientName,
-      result: {
-        process_id: process.id,
-        signal: exit.signal,
-        timed_out: process.timedOut,
-        output_limit_exceeded: process.outputLimitExceeded,
-        bytes_stdout: process.state().bytes_stdout,
-        bytes_stderr: process.state().bytes_stderr,
-      },
-      exitCode: exit.exitCode,
-      durationMs: process.durationMs,
-    });
+  void recordEnd(audit, process, { method: end, sessionId, clientName });
+}
+
+async function recordEnd(
+  audit: AuditLog,
+  process: SessionProcess,
+  entry: Pick<AuditEntry, 'method' | 'sessionId' | 'clientName'>,
+): Promise<void> {
+  const { signal, exitCode } = await process.ended;
+  const { bytes_stdout, bytes_stderr } = process.state();
+  audit.record({
+    ...entry,
+    result: {
+      process_id: process.id,
+      signal,
+      timed_out: process.timedOut,
+      output_limit_exceeded: process.outputLimitExceeded,
+      bytes_stdout,
+      bytes_stderr,
+    },
+    exitCode,
+    durationMs: process.durationMs,
   });
 }
 
