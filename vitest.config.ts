@@ -30,7 +30,7 @@ export default defineConfig({
     projects: [
       // One process for many files: starting one for each would take as long as the tests themselves.
       project('unit', ['test/unit/**/*.test.ts'], { exclude: SLOW, isolate: false }),
-      project('soak', SLOW, { testTimeout: 300_000 }),
+      project('soak', [...SLOW, 'test/soak/**/*.test.ts'], { needsBuild: true, testTimeout: 300_000 }),
       project('architecture', ['test/architecture/**/*.test.ts']),
       project('conformance', ['test/conformance/**/*.test.ts'], { needsBuild: true }),
       project('e2e', ['test/e2e/**/*.test.ts'], { needsBuild: true, testTimeout: 120_000 }),

@@ -69,7 +69,8 @@ export class RexdServer extends Resource {
       });
     const peer = new RpcPeer(link, {
       onRequest: call,
-      onNotification: call,
+      // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
+      onNotification: (incoming) => (incoming.method === SessionOpen.name ? undefined : call(incoming)),
       refuseBlankLines: true,
       drainMs: LAST_ANSWERS_MS,
       log: this.#log,

@@ -1,6 +1,5 @@
 // The folder a command runs in: inside the session's roots, and held open so that it cannot be swapped before the start.
 
-import { type Pin } from '../host/files/pin.js';
 import { pinDirectory } from '../host/files/walk.js';
 import { forbiddenPath } from './errors.js';
 import { toRexdError } from './translate-error.js';
@@ -16,12 +15,11 @@ export interface WorkingDirectory extends Disposable {
 export function openWorkingDirectory(session: Session, asked: string | undefined): WorkingDirectory {
   const base = session.cwd;
   if (base === null) throw forbiddenPath(asked ?? '.', []);
-  const shown = session.roots.resolve(asked ?? base, base);
-  let held: Pin;
   try {
-    held = pinDirectory(session.roots.files, shown);
+    const shown = session.roots.resolve(asked ?? base, base);
+    const held = pinDirectory(session.roots.files, shown);
+    return { path: held.here, shown, [Symbol.dispose]: () => held[Symbol.dispose]() };
   } catch (thrown) {
     throw toRexdError(thrown, session.roots);
   }
-  return { path: held.here, shown, [Symbol.dispose]: () => held[Symbol.dispose]() };
 }
