@@ -8,8 +8,17 @@ import { rexdFs } from '../clauses/rexd-fs.js';
 import { rexdGuard } from '../clauses/rexd-guard.js';
 import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
+import { rexdWire } from '../clauses/rexd-wire.js';
 
-export const clauses = { ...rexd, ...rexdExec, ...rexdFs, ...rexdGuard, ...rexdLife, ...rexdPty };
+export const clauses = {
+  ...rexd,
+  ...rexdExec,
+  ...rexdFs,
+  ...rexdGuard,
+  ...rexdLife,
+  ...rexdPty,
+  ...rexdWire,
+};
 export type ClauseId = keyof typeof clauses;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];
