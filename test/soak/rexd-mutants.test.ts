@@ -20,12 +20,24 @@ import { mutantOf, spell } from './mutants.js';
 import type { FieldExamples } from './schema-example.js';
 
 const MESSAGES = Number(process.env['HAWSER_MUTANTS'] ?? 100_000);
-/** Between two probes. */
+/** Messages to one session. */
 const CHUNK = 500;
+const PROBE_EVERY = 50;
 const MAX_RSS_KIB = 200 * 1024;
 const PROBE_MS = 20_000;
 /** Those of JSON-RPC but -32603, which is for what we did not think of; those of REXD; and a cancelled request. */
 const KNOWN_CODES = new Set<number>([-32700, -32600, -32601, -32602, -32800, ...Object.values(ERROR_CODES)]);
+
+/** As long as a line may be, and longer: text, half of it in two bytes a character; numbers; brackets; nothing at all. */
+const LONGEST = 16 * 1024 * 1024;
+const HUGE_LINES = [
+  () => Buffer.alloc(LONGEST * 2, 'x'),
+  () => Buffer.from(`"${'é'.repeat(LONGEST / 2 - 1)}"`),
+  () => Buffer.from(`[${'1,'.repeat(499_999)}1]`),
+  () => Buffer.from(`[${'{},'.repeat(LONGEST / 3 - 10)}1]`),
+  () => Buffer.from(`{"jsonrpc":"2.0","id":"wide","method":"${'m'.repeat(LONGEST / 2)}"}`),
+  () => Buffer.from('['.repeat(LONGEST / 2) + ']'.repeat(LONGEST / 2)),
+];
 
 const methods = Object.values(METHODS);
 const methodOf = new Map<string, (typeof methods)[number]>(methods.map((method) => [method.name, method]));
@@ -77,10 +89,15 @@ test(`${MESSAGES} mutated messages leave the server alive, bounded and exact`, a
 
   for (let sent = 0; sent < MESSAGES; sent += CHUNK) {
     await server.openSession();
-    for (const each of fc.sample(mutant, { numRuns: CHUNK, seed: seed + sent }))
+    for (const [i, each] of fc.sample(mutant, { numRuns: CHUNK, seed: seed + sent }).entries()) {
       server.send(spell(each, server.names));
-    await server.probe();
+      if (i % PROBE_EVERY === 0) await server.probe();
+    }
     expect(server.faults, `seed ${seed}, after ${sent} messages`).toEqual([]);
+  }
+  for (const line of HUGE_LINES) {
+    server.send(line());
+    await server.probe();
   }
 
   await until(() => server.book.isEven, 'the last answers', PROBE_MS);
@@ -178,6 +195,8 @@ class MutantServer extends Program {
     const { session_id } = result as { session_id: string };
     this.#sessions.push(session_id);
     this.names.set('@session@', session_id);
+    for (const method of ['exec.start', 'pty.open'])
+      this.#note((await this.#call(method, { session_id, argv: ['cat'] })).result as Record<string, unknown>);
   }
 
   /** Answered in time, and by a server that still knows what it is doing. */
@@ -192,15 +211,18 @@ class MutantServer extends Program {
 
   async #call(method: string, params: object): Promise<GivenAnswer> {
     const id = `probe-${++this.#probeCount}`;
-    const answered = new Promise<GivenAnswer>((resolve) => this.#probes.set(id, resolve));
+    let timer: NodeJS.Timeout | undefined;
+    const answered = new Promise<GivenAnswer>((resolve, reject) => {
+      this.#probes.set(id, resolve);
+      timer = setTimeout(() => reject(new Error(`${method} is not answered; ${this.stderr}`)), PROBE_MS);
+    });
     this.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
-    let answer: GivenAnswer | undefined;
-    void answered.then((given) => (answer = given));
-    return await until(
-      () => answer,
-      `the answer of ${method}; stderr: ${this.stderr.slice(-2000)}`,
-      PROBE_MS,
-    );
+    try {
+      return await answered;
+    } finally {
+      clearTimeout(timer);
+      this.#probes.delete(id);
+    }
   }
 
   async #readAll(): Promise<void> {
