@@ -22,7 +22,8 @@ test('an empty entry is the working directory, as the system has it', () => {
   try {
     writeFileSync(join(dir, 'mine'), '#!/bin/sh\nexit 7\n');
     chmodSync(join(dir, 'mine'), 0o755);
-    expect(spawnSync('mine', { cwd: dir, env: { PATH: '' } }).status).toBe(7);
+    const name = 'mine';
+    expect(spawnSync(name, { cwd: dir, env: { PATH: '' } }).status).toBe(7);
   } finally {
     rmSync(dir, { recursive: true, force: true });
   }
