@@ -97,7 +97,8 @@ export class AnswerBook {
   #add(id: unknown, method: string | undefined, line: string): void {
     const key = keyOf(id);
     const due = this.#due.get(key);
-    if (due === undefined) this.#due.set(key, { open: [{ method, line }], shared: false });
+    // The refusals of what was not read have the id null too.
+    if (due === undefined) this.#due.set(key, { open: [{ method, line }], shared: id === null });
     else {
       due.open.push({ method, line });
       due.shared = true;
