@@ -2,22 +2,24 @@
 
 import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
-import { rexd } from '../clauses/rexd.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
+import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
 import { rexdGuard } from '../clauses/rexd-guard.js';
 import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
+import { rexd } from '../clauses/rexd.js';
 
 export const clauses = {
-  ...rexd,
   ...rexdExec,
+  ...rexdFiles,
   ...rexdFs,
   ...rexdGuard,
   ...rexdLife,
   ...rexdPty,
   ...rexdWire,
+  ...rexd,
 };
 export type ClauseId = keyof typeof clauses;
 

@@ -86,6 +86,7 @@ verifies('rexd/roots/links', async () => {
   for (const path of ['to-folder', 'to-root', 'to-proc'])
     expect((await files.refusal('fs.list', { path })).code).toBe(-32002);
   expect(JSON.stringify(await files.ask('fs.list', { path: '.', recursive: true }))).not.toContain('secret');
+  expect(await files.ask('fs.search', { query: 'secret', gitignore: false })).toMatchObject({ matches: [] });
   await nothingFound(files, ['to-folder/*', 'to-*/secret', 'to-root/etc/*', '**/secret', 'to-folder/**']);
   unharmed(files);
 });
@@ -196,6 +197,7 @@ function calls(path: string): [string, object][] {
     ['fs.write', { path: join(path, 'a/b'), content: 'x', mkdir_parents: true }],
     ['fs.list', { path }],
     ['fs.stat', { path }],
+    ['fs.search', { query: 'top', path }],
     ['fs.edit', { path, old_string: 'top', new_string: 'no' }],
     ['fs.mkdir', { path: join(path, 'new'), parents: true }],
     ['fs.remove', { path }],
