@@ -6,9 +6,8 @@ import { RpcError, toError } from '../base/errors.js';
 import { LimitError } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import { ConflictError, FilesError, ForbiddenPathError, TooLargeError } from '../host/files/errors.js';
-import { InputClosedError } from '../host/process/input-pipe.js';
+import { InputClosedError, InputFullError } from '../host/process/input-pipe.js';
 import { LaunchError } from '../host/process/launch-error.js';
-import { InputFullError } from '../host/pty/terminal-input.js';
 import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';
 import { forbiddenPath, rexdError } from './errors.js';
 

@@ -13,6 +13,19 @@ export class InputClosedError extends LocalError {
   }
 }
 
+/** Bytes that wait for a child to read. One write may be larger when nothing waits, so that any message can be passed on. */
+export const MAX_WAITING_INPUT_BYTES = 16 * 1024 * 1024;
+
+export class InputFullError extends LocalError {
+  override readonly name = 'InputFullError';
+
+  constructor(limit: number) {
+    super('input_full', `the program does not read: no more than ${limit} bytes may wait for it`, {
+      facts: { limit },
+    });
+  }
+}
+
 export class InputPipe {
   /** The bare stream, for a caller who does its own writing. */
   readonly stream: Writable;
@@ -32,8 +45,14 @@ export class InputPipe {
     });
   }
 
-  /** Resolves when the bytes have been handed to the system; a child that does not read keeps the caller waiting. */
+  /**
+   * Resolves when the bytes have been handed to the system; a child that does not read keeps the caller waiting. Rejects
+   * with InputClosedError, or with InputFullError and nothing taken.
+   */
   write(bytes: Uint8Array): Promise<void> {
+    const waiting = this.stream.writableLength;
+    if (waiting > 0 && waiting + bytes.length > MAX_WAITING_INPUT_BYTES)
+      return Promise.reject(new InputFullError(MAX_WAITING_INPUT_BYTES));
     return this.#run((done) => this.stream.write(bytes, done));
   }
 

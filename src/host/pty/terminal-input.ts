@@ -1,7 +1,6 @@
 // What is typed into a terminal: kept in order, and fed as fast as the program takes it.
 
-import { LocalError } from '../../base/errors.js';
-import { InputClosedError } from '../process/input-pipe.js';
+import { InputClosedError, InputFullError } from '../process/input-pipe.js';
 
 /** Bytes accepted and not yet taken by the program, so that one which does not read cannot fill our memory. */
 export const MAX_PENDING_INPUT_BYTES = 4 * 1024 * 1024;
@@ -10,16 +9,6 @@ export const MAX_PENDING_INPUT_BYTES = 4 * 1024 * 1024;
 const BURST_BYTES = 64 * 1024;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
-
-export class InputFullError extends LocalError {
-  override readonly name = 'InputFullError';
-
-  constructor() {
-    super('input_full', `the program does not read: ${MAX_PENDING_INPUT_BYTES} bytes are waiting already`, {
-      facts: { limit: MAX_PENDING_INPUT_BYTES },
-    });
-  }
-}
 
 interface Pending {
   readonly bytes: Uint8Array;
@@ -45,7 +34,7 @@ export class TerminalInput {
   write(bytes: Uint8Array): Promise<void> {
     if (this.#closed) return Promise.reject(new InputClosedError());
     if (this.#pendingBytes + bytes.length > MAX_PENDING_INPUT_BYTES)
-      return Promise.reject(new InputFullError());
+      return Promise.reject(new InputFullError(MAX_PENDING_INPUT_BYTES));
     return new Promise((resolve, reject) => {
       this.#queue.push({ bytes, at: 0, resolve, reject });
       this.#pendingBytes += bytes.length;

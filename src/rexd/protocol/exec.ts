@@ -75,7 +75,7 @@ export const ExecInput = defineMethod({
     eof: z._default(z.boolean(), false),
   }),
   result: z.object({ accepted_bytes: z.int() }),
-  errors: ['process_not_found', 'timeout'],
+  errors: ['process_not_found', 'timeout', 'resource_limit'],
 });
 
 export const ExecList = defineMethod({

@@ -26,7 +26,7 @@ export const PtyInput = defineMethod({
   summary: 'Type into the terminal.',
   params: z.object({ ...PtyParams, data: z.string(), encoding: z._default(Encoding, 'utf8') }),
   result: z.object({ accepted_bytes: z.int() }),
-  errors: ['process_not_found', 'timeout'],
+  errors: ['process_not_found', 'timeout', 'resource_limit'],
 });
 
 export const PtyResize = defineMethod({

@@ -19,6 +19,10 @@ export const rexdLife = {
     text: 'input of many megabytes arrives whole, given at the start or written later',
     source: 'rexd-v1 "exec.input"',
   },
+  'rexd/exec.input/not-read': {
+    text: 'input that no program reads keeps nobody waiting for ever, and more than can be held is refused',
+    source: 'rexd-v1 "exec.input", "Standard error codes"',
+  },
   'rexd/lifetime/deaf-client': {
     text: 'a client that has closed our input and reads no output: children end within the grace, the server soon after',
     source: 'rexd-v1 "Process lifetime across disconnects"',

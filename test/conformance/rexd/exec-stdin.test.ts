@@ -77,3 +77,14 @@ verifies('rexd/exec.input/large', async () => {
   await client.ask('exec.input', { process_id: both, eof: true });
   expect((await client.finish(both)).stdout.toString()).toBe(sum);
 });
+
+verifies('rexd/exec.input/not-read', async () => {
+  await using client = await ExecClient.open({ limits: { default_timeout_ms: 2000 } });
+  const process_id = await client.start({ argv: ['sleep', '60'], timeout_ms: 60_000 });
+  const data = 'x'.repeat(6 * MIB);
+  const answers = await Promise.all([1, 2, 3, 4].map(() => client.call('exec.input', { process_id, data })));
+  expect(answers.map(({ error }) => error?.code)).toEqual([-32003, -32003, -32008, -32008]);
+  expect(answers.find(({ error }) => error?.code === -32008)?.error?.data).toEqual({ limit: 16 * MIB });
+  expect(await client.ask('exec.kill', { process_id })).toEqual({ ok: true });
+  await client.finish(process_id);
+});

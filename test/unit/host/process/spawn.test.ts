@@ -14,7 +14,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { InputClosedError } from '../../../../src/host/process/input-pipe.js';
+import {
+  InputClosedError,
+  InputFullError,
+  MAX_WAITING_INPUT_BYTES,
+} from '../../../../src/host/process/input-pipe.js';
 import { LaunchError, type LaunchFailure } from '../../../../src/host/process/launch-error.js';
 import { LATE_READER_WAIT_MS } from '../../../../src/host/process/late-readers.js';
 import { isUnder, MARK_VARIABLE, ownMark } from '../../../../src/host/process/mark.js';
@@ -146,6 +150,20 @@ describe('input', () => {
     const held = await spawnProcess({ argv: ['cat', '/proc/self/fdinfo/0'], stdin: 'pipe' });
     const flags = /^flags:\s*0*([0-7]+)$/m.exec((await readAll(held.stdout)).toString())?.[1];
     expect(Number.parseInt(flags ?? '', 8) & (constants.O_NONBLOCK | constants.O_RDWR)).toBe(0);
+    await held.exited;
+  });
+
+  test('through a pipe that nobody reads waits up to a cap, and what is refused was not taken', async () => {
+    const held = await spawnProcess({ argv: ['sh', '-c', 'kill -STOP $$; exec cat'], stdin: 'pipe' });
+    const output = readAll(held.stdout);
+    await until(() => readStat(held.pid)?.state === 'T', 'it to stop');
+    const first = held.stdin?.write(Buffer.alloc(MAX_WAITING_INPUT_BYTES, 'x')); // as much as may wait
+    await expect(held.stdin?.write(Buffer.alloc(200_000))).rejects.toThrow(InputFullError); // more than a pipe holds
+    await expect(held.stdin?.write(Buffer.alloc(200_000))).rejects.toThrow(InputFullError);
+    process.kill(held.pid, 'SIGCONT');
+    await first;
+    await held.stdin?.end();
+    expect((await output).length).toBe(MAX_WAITING_INPUT_BYTES);
     await held.exited;
   });
 
