@@ -1,5 +1,6 @@
 // What a JSON-RPC server owes for each line it is sent, and what came of it. Shares no code with the server.
 
+import { isUtf8 } from 'node:buffer';
 import { isDeepStrictEqual } from 'node:util';
 
 /** The requests that wait for an answer under one id. */
@@ -33,7 +34,7 @@ export class AnswerBook {
   #optional = 0;
   readonly faults: string[] = [];
 
-  /** Anything nested deeper than `maxDepth` is refused unread. */
+  /** Anything nested deeper than `maxDepth`, or that is not UTF-8, is refused unread. */
   constructor(maxDepth: number) {
     this.#maxDepth = maxDepth;
   }
@@ -51,9 +52,10 @@ export class AnswerBook {
     }
     const line = bytes.toString('utf8');
     const value = parse(line);
-    if (value === NOT_JSON || depthOf(line) > this.#maxDepth) {
+    const isUnread = depthOf(line) > this.#maxDepth || !isUtf8(bytes);
+    if (value === NOT_JSON || isUnread) {
       this.#vague += 1;
-      if (depthOf(line) > this.#maxDepth && /"(?:result|error)"/.test(line)) this.#optional += 1;
+      if (isUnread && /"(?:result|error)"/.test(line)) this.#optional += 1;
       return;
     }
     if (!Array.isArray(value) || value.length === 0 || value.length > 1024) this.#expect(value, line);

@@ -64,7 +64,7 @@ export const rexdWire = {
     source: 'rexd-spec "1. Transport and JSON-RPC shell"',
   },
   'rexd/wire/bad-text': {
-    text: 'a lone surrogate and bytes that are no UTF-8 become U+FFFD, and nothing breaks',
+    text: 'a lone surrogate becomes U+FFFD; bytes that are no UTF-8 are refused, and change nothing',
     source: 'rexd-spec "1. Transport and JSON-RPC shell"',
   },
   'rexd/wire/not-in-order': {

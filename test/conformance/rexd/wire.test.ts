@@ -215,17 +215,21 @@ verifies('rexd/wire/deep', async () => {
 verifies('rexd/wire/bad-text', async () => {
   await using rexd = startRexd();
   const session_id = await open(rexd);
-  const [head, tail] = JSON.stringify({
+  const file = join(rexd.grounds.root, 'odd');
+  const write = JSON.stringify({
     jsonrpc: '2.0',
     id: 1,
     method: 'fs.write',
-    params: { session_id, path: 'odd', content: '|' },
-  }).split('|') as [string, string];
-  rexd.write(
-    Buffer.concat([Buffer.from(head), Buffer.of(0x61, 0xc3, 0x28, 0xff), Buffer.from(`\\ud800${tail}\n`)]),
-  );
-  expect(await rexd.answer()).toMatchObject({ id: 1, result: { created: true } });
-  expect(readFileSync(join(rexd.grounds.root, 'odd'), 'utf8')).toBe('a\ufffd(\ufffd\ufffd');
+    params: { session_id, path: 'odd', content: 'a|b' },
+  });
+  const [head = '', tail = ''] = write.split('|');
+  for (const bad of [[0xc3, 0x28], [0xff], [0xed, 0xa0, 0x80], [0xc0, 0xaf]]) {
+    rexd.write(Buffer.concat([Buffer.from(head), Buffer.from(bad), Buffer.from(`${tail}\n`)]));
+    expect(await rexd.answer()).toMatchObject({ id: null, error: { code: -32700 } });
+    expect(existsSync(file)).toBe(false);
+  }
+  expect(await rexd.exchange(`${head}\\ud800${tail}`)).toMatchObject({ id: 1, result: { created: true } });
+  expect(readFileSync(file, 'utf8')).toBe('a\ufffdb');
 });
 
 verifies('rexd/wire/not-in-order', async () => {
