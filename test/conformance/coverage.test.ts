@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Clause } from './clauses/clause.js';
 import { clauses } from './kit/verifies.js';
+import { peerFaults } from './peer-faults.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const cited = new Set(
@@ -24,4 +25,11 @@ test('every clause says what must hold and where that is written', () => {
     ([, clause]) => clause.text === '' || !/^[a-z0-9-]+ ".+"/.test(clause.source),
   );
   expect(silent).toEqual([]);
+});
+
+test('every fault seen in another server has a test that ours has it not', () => {
+  const faults = Object.values(peerFaults).flat();
+  expect(faults.length).toBeGreaterThan(30);
+  const unproved = faults.filter((fault) => !fault.clauses.some((id) => cited.has(id)));
+  expect(unproved).toEqual([]);
 });

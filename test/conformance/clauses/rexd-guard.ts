@@ -69,6 +69,14 @@ export const rexdGuard = {
     text: 'a line that is no JSON or no UTF-8 is answered -32700 with the byte where it goes wrong, and nothing of it',
     source: 'rexd-v1 "Encoding"',
   },
+  'rexd/encoding/batch': {
+    text: 'a batch is answered by one array with an answer for each request of it, and none for its notifications',
+    source: 'rexd-v1 "Encoding"',
+  },
+  'rexd/encoding/line-limit': {
+    text: 'a line of many mebibytes is served; one beyond all measure is refused and is not the end',
+    source: 'rexd-v1 "Safe by default"',
+  },
   'rexd/session.open/requested-capabilities': {
     text: 'a capability that is requested and not there is refused as unsupported_capability, naming it',
     source: 'rexd-v1 "session.open", "Standard error codes (v1)"',

@@ -2,6 +2,7 @@
 
 import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
+import { rexdClients } from '../clauses/rexd-clients.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
@@ -12,6 +13,7 @@ import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 
 export const clauses = {
+  ...rexdClients,
   ...rexdExec,
   ...rexdFiles,
   ...rexdFs,

@@ -1,8 +1,11 @@
 // REXD v1: the errors. Each of its codes for what it is called, with data a program can act on.
 
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { MAX_LINE_BYTES } from '../../../src/wire/ndjson/line-splitter.js';
+import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { showCommand, Terminal } from '../kit/pty-client.js';
 import { startRexd } from '../kit/rexd-under-test.js';
@@ -99,7 +102,7 @@ const CODES: readonly Provoked[] = [
   {
     name: 'concurrency_conflict',
     code: -32006,
-    data: { path: text, current: { mtime: number, size: 3 } },
+    data: { path: text, current: expect.objectContaining({ mtime: number, size: 3 }) as object },
     call: async (client) => {
       writeFileSync(join(client.root, 'f'), 'old');
       return ['fs.write', { path: 'f', content: 'new', expected_mtime: 1 }];
@@ -135,31 +138,38 @@ const CODES: readonly Provoked[] = [
   },
 ];
 
-verifies('rexd/errors/every-code', async () => {
-  const seed = [-32602, -32601, -32001, -32002, -32003, -32004, -32005, -32006, -32007, -32008];
-  expect([...new Set(CODES.map(({ code }) => code))]).toEqual(seed);
-  const wanted = CODES.map(({ name, code, data }) => ({
-    name,
-    error: { code, message: text, data: expect.objectContaining(data) as object },
-  }));
-  const got: unknown[] = [];
-  for (const { name, call } of CODES) {
-    await using client = await ExecClient.open({
-      limits: {
-        max_concurrent_sessions: 1,
-        max_processes_per_session: 2,
-        default_timeout_ms: 1000,
-        max_output_bytes: 2048,
-      },
-      // The shell is off only where that is the question.
-      config: {
-        security: ['deny_commands = ["shred"]', ...(name.endsWith(': used') ? ['allow_shell = false'] : [])],
-      },
-    });
-    got.push({ name, error: await client.refused(...(await call(client))) });
-  }
-  expect(got).toEqual(wanted);
-});
+verifies(
+  'rexd/errors/every-code',
+  async () => {
+    const seed = [-32602, -32601, -32001, -32002, -32003, -32004, -32005, -32006, -32007, -32008];
+    expect([...new Set(CODES.map(({ code }) => code))]).toEqual(seed);
+    const wanted = CODES.map(({ name, code, data }) => ({
+      name,
+      error: { code, message: text, data: expect.objectContaining(data) as object },
+    }));
+    const got: unknown[] = [];
+    for (const { name, call } of CODES) {
+      await using client = await ExecClient.open({
+        limits: {
+          max_concurrent_sessions: 1,
+          max_processes_per_session: 2,
+          default_timeout_ms: 1000,
+          max_output_bytes: 2048,
+        },
+        // The shell is off only where that is the question.
+        config: {
+          security: [
+            'deny_commands = ["shred"]',
+            ...(name.endsWith(': used') ? ['allow_shell = false'] : []),
+          ],
+        },
+      });
+      got.push({ name, error: await client.refused(...(await call(client))) });
+    }
+    expect(got).toEqual(wanted);
+  },
+  90_000,
+);
 
 verifies('rexd/errors/example', async () => {
   await using rexd = startRexd();
@@ -254,3 +264,43 @@ verifies('rexd/config/example', async () => {
   });
   expect((await showCommand(client, 'echo shell')).text).toContain('shell');
 });
+
+verifies('rexd/encoding/batch', async () => {
+  await using rexd = startRexd();
+  const call = (id: unknown, method: string): object => ({
+    jsonrpc: '2.0',
+    ...(id !== undefined && { id }),
+    method,
+    params: {},
+  });
+  rexd.write(
+    `${JSON.stringify([call(1, 'session.open'), call(undefined, 'session.info'), call('b', 'no.such'), 7])}\n`,
+  );
+  expect(JSON.parse((await rexd.line()) ?? 'null')).toEqual([
+    expect.objectContaining({ id: 1, result: expect.objectContaining({ protocol: 'rexd/1' }) }),
+    expect.objectContaining({ id: 'b', error: expect.objectContaining({ code: -32601 }) }),
+    expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+  ]);
+});
+
+verifies(
+  'rexd/encoding/line-limit',
+  async () => {
+    await using client = await ExecClient.open();
+    const content = 'x'.repeat(10 * 1024 * 1024);
+    expect(await client.ask('fs.write', { path: 'large', content })).toMatchObject({
+      bytes_written: content.length,
+    });
+    const piece = Buffer.alloc(1024 * 1024, 'x');
+    for (let sent = 0; sent < MAX_LINE_BYTES + piece.length; sent += piece.length) {
+      client.rexd.write(piece);
+      if (client.rexd.child.stdin.writableNeedDrain) await once(client.rexd.child.stdin, 'drain');
+    }
+    client.rexd.write('\n');
+    await until(() => client.log.find((message) => 'error' in message && message.id === null), 'the refusal');
+    expect(await client.ask('session.info'), 'and it goes on').toMatchObject({
+      session_id: client.sessionId,
+    });
+  },
+  60_000,
+);
