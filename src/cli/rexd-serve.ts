@@ -1,15 +1,14 @@
 // What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
 
-import { accessSync, closeSync, constants, existsSync, openSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { accessSync, closeSync, constants, existsSync, openSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
 import { makeFolders } from '../host/make-folders.js';
 import { isPtyInstalled } from '../host/pty/native.js';
-import { loadConfig } from '../rexd/config.js';
+import { loadConfig, standardStateDir } from '../rexd/config.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
@@ -37,7 +36,6 @@ export async function serveStdio(flags: Flags): Promise<number> {
       mode: config.security.sandbox.mode,
     });
   const audit = await openAudit(config, log);
-  const spoolDir = join(tmpdir(), `rexd-${process.pid}`);
   const server = new RexdServer({
     ...(audit !== undefined && { audit }),
     facts: {
@@ -55,7 +53,8 @@ export async function serveStdio(flags: Flags): Promise<number> {
       ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
       environment: process.env,
       passedVariables: config.security.pass_env,
-      spoolDir,
+      stateDir: config.server.state_dir ?? standardStateDir(process.env),
+      allowDetach: config.security.allow_detach,
     },
     log,
   });
@@ -73,7 +72,6 @@ export async function serveStdio(flags: Flags): Promise<number> {
   const lost = await server.serve(processLink(first));
   if (lost !== undefined && !isReaderGone(lost)) code = EXIT.failed;
   log.debug('the connection is over');
-  rmSync(spoolDir, { recursive: true, force: true });
   await audit?.close();
   await log.flush();
   return code;

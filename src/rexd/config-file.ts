@@ -21,6 +21,7 @@ export const MAX_AUDIT_FILES = 1000;
 const MIN_AUDIT_BYTES = 64 * 1024;
 
 const text = z.string().check(z.minLength(1));
+const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
 /** A whole name: whoever writes a pattern here should learn that it would match nothing. */
 const variable = z
   .string()
@@ -35,8 +36,8 @@ const Server = z.strictObject({
   stdio: z._default(z.boolean(), DEFAULTS.server.stdio),
   log_level: z._default(z.enum(LOG_LEVELS), DEFAULTS.server.log_level),
   report_version: z._default(text, DEFAULTS.server.report_version),
+  state_dir: z.optional(absolutePath),
 });
-const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
 const Sandbox = z.strictObject({
   mode: z._default(z.enum(SANDBOX_MODES), DEFAULTS.security.sandbox.mode),
   network: z._default(z.boolean(), DEFAULTS.security.sandbox.network),
@@ -45,6 +46,7 @@ const Sandbox = z.strictObject({
 });
 const Security = z.strictObject({
   allow_shell: z._default(z.boolean(), DEFAULTS.security.allow_shell),
+  allow_detach: z._default(z.boolean(), DEFAULTS.security.allow_detach),
   allowed_roots: z._default(z.array(z.strictObject({ path: text })), []),
   allow_commands: z._default(z.array(text), []),
   deny_commands: z._default(z.array(text), []),

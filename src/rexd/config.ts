@@ -19,6 +19,17 @@ export async function loadConfig(named: string | undefined, env: NodeJS.ProcessE
   return await readConfigFile(file);
 }
 
+/** Where the user's detached processes are kept unless the configuration says otherwise. */
+export function standardStateDir(env: NodeJS.ProcessEnv): string {
+  const given = env['XDG_STATE_HOME'];
+  return join(
+    given?.startsWith('/') === true
+      ? given
+      : join(env['HOME'] ?? process.getBuiltinModule('node:os').homedir(), '.local/state'),
+    'rexd',
+  );
+}
+
 /** Where a configuration is looked for when none is named: the user's, then the machine's. */
 function standardPlaces(env: NodeJS.ProcessEnv): string[] {
   // As the XDG specification has it: a value that is empty or relative is no value. A checkout must not bring its own.

@@ -22,8 +22,9 @@ export interface ServerFacts {
   readonly environment: NodeJS.ProcessEnv;
   /** Names of variables that commands are given beside the usual ones. */
   readonly passedVariables: readonly string[];
-  /** Where output is kept that does not fit in memory. */
-  readonly spoolDir: string;
+  /** Where detached processes are known by, and their output: one folder for all servers of a user. */
+  readonly stateDir: string;
+  readonly allowDetach: boolean;
 }
 
 export interface CallContext {

@@ -16,9 +16,13 @@ export interface RexdSettings {
     readonly stdio: boolean;
     readonly log_level: LogLevel;
     readonly report_version: string;
+    /** Where detached processes and their output are kept; when not given, where the user's state belongs. */
+    readonly state_dir?: string | undefined;
   };
   readonly security: {
     readonly allow_shell: boolean;
+    /** Whether a command may outlive its session. */
+    readonly allow_detach: boolean;
     readonly allowed_roots: readonly { readonly path: string }[];
     /** When not empty, only these commands run. */
     readonly allow_commands: readonly string[];
@@ -65,6 +69,7 @@ export const DEFAULTS: RexdSettings = {
   },
   security: {
     allow_shell: true,
+    allow_detach: true,
     allowed_roots: [],
     allow_commands: [],
     deny_commands: [],

@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
-import { ownMark } from './mark.js';
+import { asPattern, ownMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { readStat } from './proc-table.js';
 import { leadersUnder } from './roster.js';
@@ -84,9 +84,4 @@ export function nameLeaders(pids: readonly number[], max: number = MAX_NAMED_LEA
     return stat === undefined ? [] : [`${pid}:${stat.startTicks}`];
   });
   return named.join(' ');
-}
-
-/** The mark goes into a regular expression, and what we inherited of it may hold anything. */
-function asPattern(mark: string): string {
-  return mark.replaceAll(/[^\w/-]/g, '.');
 }

@@ -68,6 +68,11 @@ export function markHosts(mark: string): MarkHost[] {
   return hosts;
 }
 
+/** For a regular expression: what we inherited of a mark may hold anything. */
+export function asPattern(mark: string): string {
+  return mark.replaceAll(/[^\w/-]/g, '.');
+}
+
 function inheritedMark(): string {
   return process.env[MARK_VARIABLE] ?? '';
 }

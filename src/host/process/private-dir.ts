@@ -10,10 +10,14 @@ const PLACES = [process.env['XDG_RUNTIME_DIR'], '/dev/shm', tmpdir()].filter((pl
 const PREFIX = 'hawser-';
 const NAME = /^hawser-(\d+)\.(\d+)\.(\d+)-/;
 
-/** `hawser-<pid>.<start>.<namespace>-<random>`: from the name anyone can tell whether its owner still lives. */
-export function makePrivateDir(places: readonly string[] = PLACES): string | undefined {
+/** `hawser-<pid>.<start>.<namespace>-`, then something random: from the name anyone can tell whether its owner still lives. */
+export function privateName(): string {
   const start = readStat(process.pid)?.startTicks ?? 0;
-  const name = `${PREFIX}${process.pid}.${start}.${readPidNamespace()}-`;
+  return `${PREFIX}${process.pid}.${start}.${readPidNamespace()}-`;
+}
+
+export function makePrivateDir(places: readonly string[] = PLACES): string | undefined {
+  const name = privateName();
   for (const place of places) {
     try {
       const path = mkdtempSync(join(place, name)); // mkdtemp makes it 0700

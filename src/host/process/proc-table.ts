@@ -133,6 +133,18 @@ export function readPidNamespace(): string {
   }
 }
 
+let bootId: string | undefined;
+
+/** Another one after each start of the machine: pids and their start times begin anew. Empty where there is no /proc. */
+export function readBootId(): string {
+  try {
+    bootId ??= readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+    return bootId;
+  } catch {
+    return '';
+  }
+}
+
 function listPids(): number[] {
   try {
     return readdirSync('/proc').filter(startsWithDigit).map(Number);

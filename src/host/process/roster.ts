@@ -39,6 +39,11 @@ export function removeLeader(pid: number, maxStragglers: number = MAX_STRAGGLERS
   }
 }
 
+/** One that was not started by us, or not lately: it belongs to `mark` whatever its environment says by now. */
+export function addStraggler({ pid, startTicks }: ProcIdentity, mark: string): void {
+  if (stragglers.size < MAX_STRAGGLERS) stragglers.set(pid, { pid, startTicks, mark });
+}
+
 export function addPipe(path: string, mark: string): void {
   pipes.set(linkOf(path), mark);
 }

@@ -34,14 +34,16 @@ export interface SpawnOptions {
   readonly scope?: string;
   /** Outlives us and every sweep but its own. Give it files to write to: pipes end when we do. */
   readonly detach?: boolean;
+  /** The mark of a detached process, for a caller who has to know it before the start. Implies `detach`. */
+  readonly detachedMark?: string;
 }
 
 type ChildStdio = 'pipe' | 'ignore' | number;
 
 /** Rejects with LaunchError when the program cannot be started. */
 export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
-  const detached = options.detach === true;
-  const mark = detached ? newDetachedMark() : newChildMark(options.scope);
+  const detached = options.detach === true || options.detachedMark !== undefined;
+  const mark = options.detachedMark ?? (detached ? newDetachedMark() : newChildMark(options.scope));
   const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
   let child: ChildProcess;

@@ -42,6 +42,11 @@ export function buildEnvironment(
   return { ...env, ...asked };
 }
 
+/** A shell stands between us and a detached process, and passes on only what could be a variable of its own. */
+export function findVariableUnfitForShell(asked: Readonly<Record<string, string>> = {}): string | undefined {
+  return Object.keys(asked).find((name) => !/^[A-Za-z_]\w*$/.test(name));
+}
+
 /** The first variable that no program could be given as it is asked for. */
 export function findBadVariable(asked: Readonly<Record<string, string>> = {}): string | undefined {
   return Object.keys(asked).find((name) => BAD_NAME.test(name) || asked[name]?.includes('\0') === true);

@@ -136,10 +136,6 @@ export class ExecProcess extends LiveProcess {
     await this.#host.exited;
   }
 
-  protected override stopForTime(): void {
-    this.stop();
-  }
-
   protected override exitEvent(exit: ExitState): ExitEvent {
     return {
       method: 'exec.exit',

@@ -119,7 +119,15 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
   /** Resolves when all of the output has been handed over. */
   protected abstract deliverOutput(): Promise<void>;
   /** Its time is up. */
-  protected abstract stopForTime(): void;
+  protected stopForTime(): void {
+    this.stop();
+  }
+
+  /** Somebody else's clock has ended it. */
+  protected noteTimeout(): void {
+    this.#timedOut = true;
+  }
+
   protected abstract exitEvent(exit: ExitState): ExitEvent;
 
   protected endState(): Pick<ProcessState, 'status' | 'exit_code' | 'signal'> {

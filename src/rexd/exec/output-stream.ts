@@ -1,7 +1,6 @@
 // One output of a process on its way to the client: within the budget, kept for exec.read, cut between characters.
 
 import { incompleteTail } from '../../base/utf8.js';
-import type { OutputSpool } from '../../host/process/spool.js';
 import { coalesce, COALESCE_BYTES, type ChunkSource } from './coalesce.js';
 import type { OutputBudget } from './output-budget.js';
 import type { OutputFramer } from './output-frame.js';
@@ -13,7 +12,8 @@ export interface OutputStreamOptions {
   readonly source: ChunkSource;
   readonly budget: OutputBudget;
   readonly framer: OutputFramer;
-  readonly spool: OutputSpool;
+  /** Keeps what is delivered, for exec.read. */
+  readonly spool: { append(bytes: Uint8Array): Promise<void> | undefined };
   readonly sink: EventSink;
 }
 

@@ -8,12 +8,17 @@ import type { SessionProcess } from './session-process.js';
 /** Ended processes whose state and output can still be asked for; the oldest go first. */
 export const MAX_ENDED_PROCESSES = 256;
 
+/** Processes of other sessions that this one has asked about; beyond it the first is looked up again. */
+export const MAX_VISITED_PROCESSES = 64;
+
 export class Processes {
   readonly #limits: LimitSet<RexdLimit>;
   readonly #known = new Map<string, SessionProcess>();
   readonly #starting = new Set<Promise<unknown>>();
   /** Places of processes that are not known yet. Given back in the same step in which one becomes known. */
   #reserved = 0;
+  /** Not of this session, and not ended with it. */
+  readonly #visited = new Map<string, SessionProcess>();
   #closed = false;
 
   constructor(limits: LimitSet<RexdLimit>) {
@@ -50,18 +55,30 @@ export class Processes {
     }
   }
 
+  find(id: string): SessionProcess | undefined {
+    return this.#known.get(id) ?? this.#visited.get(id);
+  }
+
   get(id: string): SessionProcess {
-    const process = this.#known.get(id);
+    const process = this.find(id);
     if (process === undefined)
       throw rexdError('process_not_found', 'No such process in this session', { process_id: id });
     return process;
   }
 
+  /** Remembers a process of nobody, so that what the session has begun with it is finished when the session ends. */
+  visit(process: SessionProcess): void {
+    const [oldest] = this.#visited.keys();
+    if (this.#visited.size >= MAX_VISITED_PROCESSES && oldest !== undefined) this.#visited.delete(oldest);
+    this.#visited.set(process.id, process);
+  }
+
   /** Ends all that run, except what was started to stay. Whoever is being started meanwhile ends too. */
   async closeAll(): Promise<void> {
     this.#closed = true;
-    const all = this.all();
+    const all = [...this.all(), ...this.#visited.values()];
     this.#known.clear();
+    this.#visited.clear();
     await Promise.all([
       ...all.map((process) => process.close()),
       ...[...this.#starting].map((starting) => starting.catch(() => {})),

@@ -4,6 +4,7 @@ import { deadline } from '../../base/deadline.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { decodeBytes } from '../encoding.js';
+import { findProcess } from '../exec/find-process.js';
 import { toRexdError } from '../translate-error.js';
 import type { ExecInput } from '../protocol/exec.js';
 
@@ -12,7 +13,7 @@ export async function inputExec(
   ctx: CallContext,
 ): Promise<ResultOf<typeof ExecInput>> {
   const session = ctx.sessions.get(params.session_id);
-  const process = session.processes.get(params.process_id);
+  const process = findProcess(ctx, session, params.process_id);
   const bytes = decodeBytes(params.data, params.encoding, 'data');
   // A program that does not read keeps its caller waiting, but not for ever and nobody else.
   using limit = deadline(session.timeoutMs(undefined), { also: [ctx.signal] });

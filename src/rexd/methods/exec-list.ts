@@ -2,12 +2,13 @@
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
+import { listProcesses } from '../exec/find-process.js';
 import type { ExecList } from '../protocol/exec.js';
 
 export function listExec(params: ParamsOf<typeof ExecList>, ctx: CallContext): ResultOf<typeof ExecList> {
   const session = ctx.sessions.get(params.session_id);
   return {
-    processes: session.processes.all().map((process) => ({
+    processes: listProcesses(ctx, session).map((process) => ({
       process_id: process.id,
       argv: [...process.argv],
       cwd: process.cwd,

@@ -6,6 +6,7 @@ import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { encodeBytes } from '../encoding.js';
 import { rexdError } from '../errors.js';
+import { findProcess } from '../exec/find-process.js';
 import type { ExecRead } from '../protocol/exec.js';
 
 /** Unless asked for more: an answer that stays well below 1 MiB, which some clients cannot take. */
@@ -15,7 +16,8 @@ export async function readExec(
   params: ParamsOf<typeof ExecRead>,
   ctx: CallContext,
 ): Promise<ResultOf<typeof ExecRead>> {
-  const process = ctx.sessions.get(params.session_id).processes.get(params.process_id);
+  const session = ctx.sessions.get(params.session_id);
+  const process = findProcess(ctx, session, params.process_id);
   const { stream, offset } = params;
   const length = params.length === undefined || params.length === 0 ? READ_BYTES : params.length;
   const bytes = await process.read(stream, offset, Math.min(length, MAX_SPOOL_READ_BYTES));

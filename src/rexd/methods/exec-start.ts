@@ -1,6 +1,7 @@
 // exec.start: a command, its answer first and its output after.
 
 import { newId } from '../../base/ids.js';
+import { DetachedFullError, StateFolderError } from '../../host/process/detached-store.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
@@ -9,41 +10,74 @@ import { decodeBytes } from '../encoding.js';
 import { invalidParam, rexdError } from '../errors.js';
 import { toRexdError } from '../translate-error.js';
 import { assertAllowed } from '../exec/allowed.js';
-import { buildEnvironment, findBadVariable } from '../exec/environment.js';
+import { buildEnvironment, findBadVariable, findVariableUnfitForShell } from '../exec/environment.js';
+import { DetachedProcess } from '../exec/detached-process.js';
 import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
+import { detachedStore } from '../exec/find-process.js';
 import { inSandbox } from '../exec/in-sandbox.js';
 import { launchFailed } from '../exec/launch-failure.js';
 import { programOf } from '../exec/program.js';
 import type { ExecStart } from '../protocol/exec.js';
 import type { Session } from '../sessions.js';
+import { spoolDir } from '../spool-dir.js';
 import { openWorkingDirectory, type WorkingDirectory } from '../working-directory.js';
 
 type Params = ParamsOf<typeof ExecStart>;
 
 export async function startExec(params: Params, ctx: CallContext): Promise<ResultOf<typeof ExecStart>> {
   const session = ctx.sessions.get(params.session_id);
-  assertPossible(params);
+  assertPossible(params, ctx);
   using cwd = openWorkingDirectory(session, params.cwd);
   const request = describeRequest(params, ctx, session, cwd);
   assertAllowed(await ctx.server.policy(), params, cwd.shown);
   try {
     const launch = inSandbox(request, ctx, session, params.detach);
-    const process = await session.processes.start(() => ExecProcess.start(launch));
+    const process = await session.processes.start<DetachedProcess | ExecProcess>(() =>
+      params.detach ? startDetached(launch, params, ctx) : ExecProcess.start(launch),
+    );
     ctx.afterReply(() => process.begin());
     return { process_id: process.id, started_at: process.startedAt.toISOString(), pid: process.pid };
   } catch (thrown) {
     if (thrown instanceof LaunchError)
       throw launchFailed(thrown, { session, processId: request.id, shownCwd: cwd.shown }, ctx);
-    throw toRexdError(thrown, session.roots);
+    throw toDetachError(thrown) ?? toRexdError(thrown, session.roots);
   }
 }
 
-function assertPossible(params: Params): void {
-  if (params.detach) {
-    throw rexdError('unsupported_capability', 'This server cannot keep a process beyond its session', {
+function toDetachError(thrown: unknown): Error | undefined {
+  if (thrown instanceof DetachedFullError)
+    return rexdError('resource_limit', thrown.message, thrown.facts, thrown);
+  if (thrown instanceof StateFolderError)
+    return rexdError('unsupported_capability', thrown.message, { capability: 'detach' }, thrown);
+  return undefined;
+}
+
+/** Its time is its own unless the request says otherwise: whoever detaches a process does not want it ended soon. */
+async function startDetached(
+  request: ExecRequest,
+  params: Params,
+  ctx: CallContext,
+): Promise<DetachedProcess> {
+  const store = detachedStore(ctx);
+  const process = await DetachedProcess.start(store, {
+    ...request,
+    // A pipe would end with the session, and with it every program that reads its input.
+    stdinOpen: params.stdin_open,
+    timeoutMs: params.timeout_ms === 0 ? undefined : params.timeout_ms,
+  });
+  ctx.afterReply(() => setImmediate(() => store.sweep()));
+  return process;
+}
+
+function assertPossible(params: Params, ctx: CallContext): void {
+  if (params.detach && !ctx.server.allowDetach) {
+    throw rexdError('unsupported_capability', 'This server keeps no process beyond its session', {
       capability: 'detach',
     });
   }
+  const unfit = params.detach ? findVariableUnfitForShell(params.env) : undefined;
+  if (unfit !== undefined)
+    throw invalidParam(`env[${JSON.stringify(unfit)}]`, 'cannot be given to a detached process');
   const bad = findBadVariable(params.env);
   if (bad !== undefined)
     throw invalidParam(`env[${JSON.stringify(bad)}]`, 'cannot be the name or the value of a variable');
@@ -69,7 +103,7 @@ function describeRequest(
     timeoutMs: session.timeoutMs(params.timeout_ms),
     maxOutputBytes: session.maxOutputBytes(params.max_output_bytes),
     scope: markOf(session),
-    spoolDir: server.spoolDir,
+    spoolDir: spoolDir(),
     sink: ctx.sink,
   };
 }

@@ -2,6 +2,7 @@
 
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
+import { findProcess } from '../exec/find-process.js';
 import type { ExecWait } from '../protocol/exec.js';
 
 export async function waitForExec(
@@ -9,7 +10,7 @@ export async function waitForExec(
   ctx: CallContext,
 ): Promise<ResultOf<typeof ExecWait>> {
   const session = ctx.sessions.get(params.session_id);
-  const process = session.processes.get(params.process_id);
+  const process = findProcess(ctx, session, params.process_id);
   await process.wait(session.timeoutMs(params.timeout_ms), ctx.signal);
   return {
     ...process.state(),

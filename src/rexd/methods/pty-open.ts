@@ -11,6 +11,7 @@ import { programOf } from '../exec/program.js';
 import type { PtyOpen } from '../protocol/pty.js';
 import { toOpenError } from '../pty/pty-errors.js';
 import { PtyProcess } from '../pty/pty-process.js';
+import { spoolDir } from '../spool-dir.js';
 import { openWorkingDirectory } from '../working-directory.js';
 
 export async function openTerminal(
@@ -40,7 +41,7 @@ export async function openTerminal(
         : session.timeoutMs(params.timeout_ms),
     keptBytes: session.maxOutputBytes(undefined),
     scope: markOf(session),
-    spoolDir: server.spoolDir,
+    spoolDir: spoolDir(),
     sink: ctx.sink,
   };
   try {

@@ -52,7 +52,7 @@ export const rexdExec = {
     source: 'rexd-v1 "Limits", "Standard error codes"',
   },
   'rexd/exec.start/detach': {
-    text: 'detach is either honoured or refused as unsupported_capability, never ignored',
+    text: 'detach is honoured, or refused as unsupported_capability where allow_detach = false, never ignored',
     source: 'rexd-v1 "exec.start"; hawser "rexd disconnect"',
   },
   'rexd/exec.start/real-pipes': {

@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly limits?: Readonly<Record<string, number>>;
   readonly allowShell?: boolean;
   readonly config?: MoreConfig;
+  /** A further server on the grounds of another client, which clears them away. */
+  readonly beside?: ExecClient;
 }
 
 /** What came of one command. */
@@ -38,6 +40,12 @@ export class ExecClient implements AsyncDisposable {
   #lastId = 0;
 
   static async open(options: ClientOptions = {}): Promise<ExecClient> {
+    if (options.beside !== undefined) {
+      const grounds = { ...options.beside.rexd.grounds, [Symbol.dispose]: () => {} };
+      const client = new ExecClient(new RexdUnderTest(grounds));
+      client.sessionId = await client.openSession();
+      return client;
+    }
     const more = options.allowShell === false ? { security: ['allow_shell = false'] } : options.config;
     const grounds = makeGrounds(options.limits, more);
     const client = new ExecClient(new RexdUnderTest(grounds));

@@ -16,7 +16,7 @@ export class RexdUnderTest extends Program {
   #lastId = 0;
 
   constructor(grounds: Grounds) {
-    super(rexdCommand(grounds));
+    super(rexdCommand(grounds), { env: { XDG_STATE_HOME: grounds.state } });
     this.grounds = grounds;
   }
 

@@ -16,6 +16,8 @@ export interface Grounds extends Disposable {
   readonly config: string;
   /** Holds all of these. */
   readonly base: string;
+  /** For what outlives a server: the user's own must not be touched. */
+  readonly state: string;
 }
 
 /** What a configuration says beside the limits. `{base}` in it stands for the folder that holds all of the grounds. */
@@ -54,6 +56,7 @@ export function makeGrounds(limits: Readonly<Record<string, number>> = {}, more:
     outside,
     config,
     base,
+    state: join(base, 'state'),
     [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
   };
 }

@@ -3,6 +3,7 @@
 import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
 import { rexdClients } from '../clauses/rexd-clients.js';
+import { rexdDetach } from '../clauses/rexd-detach.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
@@ -14,6 +15,7 @@ import { rexd } from '../clauses/rexd.js';
 
 export const clauses = {
   ...rexdClients,
+  ...rexdDetach,
   ...rexdExec,
   ...rexdFiles,
   ...rexdFs,

@@ -209,7 +209,7 @@ verifies('rexd/exec.start/max-processes', async () => {
 });
 
 verifies('rexd/exec.start/detach', async () => {
-  await using client = await ExecClient.open();
+  await using client = await ExecClient.open({ config: { security: ['allow_detach = false'] } });
   expect(await client.refused('exec.start', { argv: ['sleep', '60'], detach: true })).toMatchObject({
     code: -32007,
     data: { capability: 'detach' },

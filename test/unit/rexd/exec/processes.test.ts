@@ -2,7 +2,11 @@
 
 import { expect, test } from 'vitest';
 import { LimitSet } from '../../../../src/guard/limits.js';
-import { MAX_ENDED_PROCESSES, Processes } from '../../../../src/rexd/exec/processes.js';
+import {
+  MAX_ENDED_PROCESSES,
+  MAX_VISITED_PROCESSES,
+  Processes,
+} from '../../../../src/rexd/exec/processes.js';
 import type { SessionProcess } from '../../../../src/rexd/exec/session-process.js';
 import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 
@@ -85,4 +89,16 @@ test('of the ended ones MAX_ENDED_PROCESSES are kept, and the oldest go first', 
   await all.start(() => Promise.resolve(standIn()));
   expect(ended.map(({ forgotten }) => forgotten).indexOf(false)).toBe(3);
   expect(all.all()).toHaveLength(MAX_ENDED_PROCESSES + 1);
+});
+
+test('of processes of nobody MAX_VISITED_PROCESSES are remembered, and closed with the session', async () => {
+  const all = processes(1);
+  const closed: string[] = [];
+  for (let n = 0; n <= MAX_VISITED_PROCESSES; n++) {
+    const process = standIn();
+    all.visit(Object.assign(process, { close: () => Promise.resolve(void closed.push(process.id)) }));
+  }
+  expect(all.running).toBe(0);
+  await all.closeAll();
+  expect(closed).toHaveLength(MAX_VISITED_PROCESSES);
 });

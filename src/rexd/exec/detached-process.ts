@@ -1,0 +1,145 @@
+// A process of exec.start with `detach`, for the session that started it: its events come as those of any other, but
+// it goes on when the session ends.
+
+import { withSignal } from '../../base/deadline.js';
+import { toError } from '../../base/errors.js';
+import type { DetachedRun } from '../../host/process/detached-run.js';
+import type { DetachedStore } from '../../host/process/detached-store.js';
+import { DetachedWatch } from '../../host/process/detached-watch.js';
+import type { HostProcess, LeaderExit } from '../../host/process/host-process.js';
+import { InputClosedError } from '../../host/process/input-pipe.js';
+import { type DetachedStart, startDetached } from '../../host/process/start-detached.js';
+import type { ExecRequest } from './exec-process.js';
+import type { ExitState } from './exit-state.js';
+import { type ExitEvent, LiveProcess } from './live-process.js';
+import { OutputBudget } from './output-budget.js';
+import { OutputFramer } from './output-frame.js';
+import { OutputStream } from './output-stream.js';
+import type { ProcessState, StreamName } from './session-process.js';
+import { tailSource } from './tail-source.js';
+
+/** Its clock is kept by the shell that stays with it, so none of ours runs. */
+export type DetachedRequest = Omit<ExecRequest, 'scope' | 'spoolDir' | 'timeoutMs'> & {
+  readonly timeoutMs: number | undefined;
+};
+
+export class DetachedProcess extends LiveProcess {
+  override readonly detached = true;
+  readonly pty = false;
+  readonly pid: number;
+  readonly #request: DetachedRequest;
+  readonly #run: DetachedRun;
+  readonly #supervisor: HostProcess;
+  readonly #watch: DetachedWatch;
+  readonly #budget: OutputBudget;
+  readonly #streams: Readonly<Record<StreamName, OutputStream>>;
+  #stopping: Promise<unknown> = Promise.resolve();
+
+  /** Rejects with LaunchError, StateFolderError or DetachedFullError. Nothing is sent before `begin`. */
+  static async start(store: DetachedStore, request: DetachedRequest): Promise<DetachedProcess> {
+    const started = await startDetached(store, {
+      ...request,
+      launched: request.sandboxed,
+      stdin: request.stdinOpen ? 'pipe' : (request.stdin ?? 'none'),
+      maxBytes: request.maxOutputBytes,
+    });
+    if (request.stdinOpen && request.stdin !== undefined)
+      started.supervisor.stdin?.write(request.stdin).catch(() => {});
+    return new DetachedProcess(started, request);
+  }
+
+  private constructor(started: DetachedStart, request: DetachedRequest) {
+    super({ ...request, timeoutMs: undefined });
+    this.pid = started.pid;
+    this.#request = request;
+    this.#run = started.run;
+    this.#supervisor = started.supervisor;
+    this.#watch = new DetachedWatch(started.run);
+    void this.#supervisor.leaderExit.then(() => this.#watch.look());
+    this.#budget = new OutputBudget(request.maxOutputBytes, () => this.stop(0));
+    this.#streams = { stdout: this.#stream('stdout'), stderr: this.#stream('stderr') };
+  }
+
+  get outputLimitExceeded(): boolean {
+    return this.#budget.exceeded || this.#run.exceeded;
+  }
+
+  state(): ProcessState {
+    return { ...this.endState(), bytes_stdout: this.bytes('stdout'), bytes_stderr: this.bytes('stderr') };
+  }
+
+  bytes(stream: StreamName): number {
+    return this.#run.size(stream);
+  }
+
+  async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
+    return await this.#run.read(stream, offset, length);
+  }
+
+  async input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {
+    const { stdin } = this.#supervisor;
+    if (stdin === undefined) throw new InputClosedError();
+    if (bytes.length > 0) await withSignal(stdin.write(bytes), signal);
+    if (eof) await withSignal(stdin.end(), signal);
+  }
+
+  protected override get mark(): string {
+    return this.#run.entry.mark;
+  }
+
+  protected override get leaderRuns(): boolean {
+    return this.#run.end() === undefined;
+  }
+
+  protected override get leaderExit(): Promise<LeaderExit> {
+    return this.#waitForEnd();
+  }
+
+  protected override async deliverOutput(): Promise<void> {
+    await Promise.all([this.#streams.stdout.run(), this.#streams.stderr.run()]);
+  }
+
+  protected override stop(graceMs?: number): void {
+    this.#stopping = this.#run.stop(graceMs === undefined ? {} : { graceMs }).catch(toError);
+  }
+
+  protected override exitEvent(exit: ExitState): ExitEvent {
+    return {
+      method: 'exec.exit',
+      params: {
+        session_id: this.#request.sessionId,
+        process_id: this.id,
+        exit_code: exit.exitCode,
+        signal: exit.signal,
+        timed_out: this.timedOut,
+        duration_ms: this.durationMs,
+        bytes_stdout: this.#streams.stdout.bytes,
+        bytes_stderr: this.#streams.stderr.bytes,
+        output_limit_exceeded: this.outputLimitExceeded,
+      },
+    };
+  }
+
+  /** It goes on; but whoever has called it off is not left with half of it. */
+  protected override async release(): Promise<void> {
+    await this.#stopping;
+    await this.#watch.close();
+    await this.#supervisor.close();
+  }
+
+  async #waitForEnd(): Promise<LeaderExit> {
+    const end = await this.#watch.ended();
+    if (end.timedOut) this.noteTimeout();
+    return end;
+  }
+
+  #stream(name: StreamName): OutputStream {
+    return new OutputStream({
+      source: tailSource(this.#run, this.#watch, name),
+      budget: this.#budget,
+      framer: new OutputFramer(`exec.${name}`, { session_id: this.#request.sessionId, process_id: this.id }),
+      spool: { append: () => undefined }, // its file is kept anyway
+      sink: this.#request.sink,
+    });
+  }
+}
