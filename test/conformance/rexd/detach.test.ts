@@ -372,7 +372,7 @@ verifies('rexd/detach/garbage', async () => {
   await using client = await ExecClient.open();
   const { id } = await client.run({ argv: ['echo', 'kept'], detach: true });
   const folder = join(client.rexd.grounds.state, 'rexd', 'detached');
-  const name = (n: number): string => id.slice(0, -1) + n;
+  const name = (n: number): string => `${id.slice(0, -4)}zzz${n}`;
   const plant = (n: number, entry: string): string => {
     mkdirSync(join(folder, name(n)), { mode: 0o700 });
     writeFileSync(join(folder, name(n), 'entry.json'), entry);
