@@ -99,7 +99,7 @@ class Search implements Disposable {
       const below = this.#visit(walk.level, entry);
       if (this.#isFull) return;
       if (below !== undefined) await this.#descend(walk.level, entry, below);
-      if (this.#turns.isOver) await this.#turns.pass();
+      if (walk.isTurnOver) await this.#turns.pass();
     }
   }
 

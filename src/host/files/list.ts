@@ -76,7 +76,7 @@ async function collect(
     if (entries.length === max) return { entries, isFull: true };
     entries.push(describe(entry, prefix + entry.name, stat));
     if (options.recursive === true && stat?.isDirectory() === true) await walk.descend(entry, undefined);
-    if (turns.isOver) await turns.pass();
+    if (walk.isTurnOver) await turns.pass();
   }
   return { entries, isFull: false };
 }
