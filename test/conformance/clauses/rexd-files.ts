@@ -48,6 +48,22 @@ export const rexdFiles = {
     text: 'list, glob and search of a tree too big for one answer say so, and fit the line of every client',
     source: 'rexd-v1 "fs.list", "fs.glob"',
   },
+  'rexd/fs.mkdir/result': {
+    text: 'fs.mkdir makes a folder, with those above it when parents is true, and tells whether it was new',
+    source: OURS,
+  },
+  'rexd/fs.remove/result': {
+    text: 'fs.remove removes a file, a link itself or an empty folder, a full one only with recursive, and counts',
+    source: OURS,
+  },
+  'rexd/fs.move/result': {
+    text: 'fs.move renames files, links and folders, takes a taken name only with overwrite, and never a folder into itself',
+    source: OURS,
+  },
+  'rexd/fs.copy/result': {
+    text: 'fs.copy copies content and mode, folders only with recursive, and links inside as links',
+    source: OURS,
+  },
   'rexd/fs/special-files-all': {
     text: 'no method hangs on or opens a pipe, a socket or a device, named, linked to, or found on the way',
     source: 'rexd-v1 "fs.read", "fs.write", "fs.list", "fs.glob", "fs.stat"',
