@@ -1,8 +1,9 @@
 // "Did you mean …": the known word nearest to one that is not known.
 
 /** How many edits apart two words may be and still be taken for a slip. */
-const MAX_EDITS = 3;
-const MAX_CHARS = 64;
+export const MAX_EDITS = 3;
+/** Of a word, as far as it is compared: nobody mistypes a flag of a thousand letters. */
+export const MAX_WORD_CHARS = 64;
 
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const ranked = known
@@ -14,9 +15,9 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     : undefined;
 }
 
-/** Levenshtein's distance, one row at a time. Words are capped: nobody mistypes a flag of a thousand letters. */
+/** Levenshtein's distance, one row at a time. */
 function editDistance(left: string, right: string): number {
-  const [a, b] = [left.slice(0, MAX_CHARS).toLowerCase(), right.slice(0, MAX_CHARS).toLowerCase()];
+  const [a, b] = [left.slice(0, MAX_WORD_CHARS).toLowerCase(), right.slice(0, MAX_WORD_CHARS).toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

@@ -14,7 +14,8 @@ type Path = readonly PropertyKey[];
 
 /** More would not help anybody mend the first; a hostile value must not buy a huge answer with a small question. */
 export const MAX_ISSUES = 16;
-const MAX_KEY_CHARS = 64;
+/** Of one key in a path; a longer one is cut. */
+export const MAX_KEY_CHARS = 64;
 /** Any other key is quoted, so that a path cannot be mistaken and nothing odd gets into a message. */
 const PLAIN_KEY = new RegExp(`^[\\w-]{1,${MAX_KEY_CHARS}}$`);
 

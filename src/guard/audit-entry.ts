@@ -5,8 +5,10 @@ import { redactText } from './redact-text.js';
 
 /** A longer entry loses its params and its result, in this order, until it fits. */
 export const MAX_LINE_BYTES = 64 * 1024;
-const MAX_NAME_CHARS = 256;
-const MAX_MESSAGE_CHARS = 1024;
+/** Of a method, a session or a client, as an entry names it. */
+export const MAX_NAME_CHARS = 256;
+/** Of an error's message. */
+export const MAX_MESSAGE_CHARS = 1024;
 
 export interface AuditEntry {
   readonly method: string;

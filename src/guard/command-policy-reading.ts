@@ -23,7 +23,8 @@ export interface Surroundings {
   readonly open?: boolean;
 }
 
-const MAX_WRAPPERS = 16;
+/** Programs that run programs, within each other; what is deeper counts as not seen. */
+export const MAX_WRAPPERS = 16;
 /** In one command, however they are nested: what is read in two ways at every level doubles with each. */
 export const MAX_COMMANDS_READ = 2000;
 const SHELLS = new Set(

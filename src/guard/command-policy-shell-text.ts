@@ -2,8 +2,10 @@
 
 /** Longer texts are read up to here; what a policy says of a shell text was never a promise. */
 export const MAX_TEXT_CHARS = 64 * 1024;
-const MAX_NESTING = 8;
-const MAX_COMMANDS = 1000;
+/** Substitutions within each other; what is deeper is not read. */
+export const MAX_NESTING = 8;
+/** Simple commands of one text; the rest is not read. */
+export const MAX_COMMANDS = 1000;
 
 /** Words of the grammar that stand before a command without being one. */
 const LEADING = new Set([

@@ -69,8 +69,9 @@ const ENVIRONMENTS = new Set(['env', 'envs', 'environ', 'environment', 'environm
 const COMMANDS = new Set(['argv', 'args', 'command', 'cmd', 'commandline']);
 
 /** Nobody names a field at such length: it is hidden rather than searched. */
-const MAX_NAME_CHARS = 256;
-const MAX_KNOWN_NAMES = 1000;
+export const MAX_NAME_CHARS = 256;
+/** Names whose judgement is kept; beyond, all are forgotten and judged anew. */
+export const MAX_KNOWN_NAMES = 1000;
 
 export type NameKind = 'secret' | 'contents' | 'environment' | 'command' | 'plain';
 

@@ -14,7 +14,8 @@ export const MAX_VALUES = 1000;
 export const MAX_STRING_CHARS = 1024;
 /** A command line may be longer than other text: it is what the log is read for. */
 export const MAX_COMMAND_CHARS = 4096;
-const MAX_KEY_CHARS = 128;
+/** Of one key. */
+export const MAX_KEY_CHARS = 128;
 /** Characters of text in all; once they are used up a string is only counted. */
 export const MAX_TEXT_CHARS = 32 * 1024;
 

@@ -13,7 +13,7 @@ import { InvalidPathError } from './errors.js';
 export const MAX_PATH_BYTES = 4096;
 
 /** Before cleaning, which can shorten it. */
-const MAX_ASKED_CHARS = 4 * MAX_PATH_BYTES;
+export const MAX_ASKED_CHARS = 4 * MAX_PATH_BYTES;
 
 const ESCAPED_LOW = 0xdc80;
 const ESCAPED_HIGH = 0xdcff;

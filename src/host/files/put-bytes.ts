@@ -21,7 +21,7 @@ import type { Turns } from './turns.js';
 const WRITE_SLICE_BYTES = 1024 * 1024;
 
 /** A burst of writes to one file may run ahead of the clock by this much; a date further off is not our doing. */
-const MAX_AHEAD_MS = 2000;
+export const MAX_AHEAD_MS = 2000;
 
 const ALL_PERMISSIONS = 0o7777;
 const WITHOUT_SET_ID = 0o1777;

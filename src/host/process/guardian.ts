@@ -14,7 +14,7 @@ import { DEFAULT_PATH } from './search-path.js';
 /** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
 const NAME_AFTER_MS = 250;
 /** Leaders named at most, so that a line stays short enough to be written at once. */
-const MAX_NAMED_LEADERS = 1000;
+export const MAX_NAMED_LEADERS = 1000;
 
 export class Guardian {
   readonly #dir: string;

@@ -54,15 +54,15 @@ export function encodeBatch(lines: readonly Line[]): Line {
   return pieces.length === 0 ? text : [...pieces, text];
 }
 
-/** Method names are few and come again and again. */
 const quoted = new Map<string, string>();
-const MAX_QUOTED = 256;
+/** Method names kept in quotes: they are few and come again and again; what is beyond is quoted each time. */
+export const MAX_QUOTED_METHODS = 256;
 
 function quote(method: string): string {
   const known = quoted.get(method);
   if (known !== undefined) return known;
   const text = JSON.stringify(method);
-  if (quoted.size < MAX_QUOTED) quoted.set(method, text);
+  if (quoted.size < MAX_QUOTED_METHODS) quoted.set(method, text);
   return text;
 }
 

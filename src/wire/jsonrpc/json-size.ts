@@ -1,5 +1,6 @@
 // Whether JSON text is worth parsing: a line of brackets costs seconds and many times its size in memory.
 
+import { CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from './json-chars.js';
 import { skipString } from './raw-json.js';
 
 /** Arrays and objects within each other. What people and programs write stays below twenty. */
@@ -9,13 +10,6 @@ export const MAX_JSON_DEPTH = 256;
  * parsed; the longest answer there is, a list of 100,000 files, has 600,000.
  */
 export const MAX_JSON_VALUES = 1_000_000;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /** Why `text` is not to be parsed, in words for the one who sent it. It need not be JSON: that is found out later. */
 export function tooMuchJson(

@@ -1,7 +1,7 @@
 // UTF-8 bytes as the inside of a JSON string, without a detour through JavaScript strings.
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+import { BACKSLASH, QUOTE } from './json-chars.js';
+
 const HEX = Buffer.from('0123456789abcdef', 'latin1');
 
 /** What follows the backslash: 0 for bytes that stand for themselves, 1 for those written as \u00XX. */

@@ -1,18 +1,20 @@
 // Finding where a value lies in JSON text that is known to be valid, so that it can be kept exactly as written.
 
+import {
+  BACKSLASH,
+  CLOSE_BRACE,
+  CLOSE_BRACKET,
+  COMMA,
+  OPEN_BRACE,
+  OPEN_BRACKET,
+  QUOTE,
+} from './json-chars.js';
+
 /** How most programs begin a message: spares the search. */
 const USUAL_START = '{"jsonrpc":"2.0","id":';
 
 /** How much of a string is looked at by hand before the rest is searched through. */
 const WALKED_CHARS = 48;
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
 
 /**
  * The text of the value of `key` in the object `text`; of equal keys the last, as JSON.parse has it. Only the

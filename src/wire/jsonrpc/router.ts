@@ -10,7 +10,7 @@ import { METHOD_NOT_FOUND, type JsonRpcParams } from './message.js';
 import type { EventDef, MethodDef, ParamsOf, ResultOf } from './method.js';
 
 /** Of a method nobody knows: enough to recognise it, not enough to make a long answer of a long question. */
-const MAX_ECHOED_CHARS = 256;
+export const MAX_ECHOED_CHARS = 256;
 
 export type Handler<M extends MethodDef, Ctx> = (
   params: ParamsOf<M>,

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { errnoOf, LocalError } from '../../base/errors.js';
 
 /** How long to wait while another process takes the same path over. */
-const TAKEOVER_MS = 2000;
+export const TAKEOVER_MS = 2000;
 const TAKEOVER_POLL_MS = 5;
 /** `sun_path` of unix(7), less the byte that ends it. */
 export const MAX_SOCKET_PATH_BYTES = 107;

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod/mini';
-import { nearest } from '../../../src/base/nearest.js';
-import { describeIssues, sayIssue } from '../../../src/base/schema-issues.js';
+import { MAX_EDITS, MAX_WORD_CHARS, nearest } from '../../../src/base/nearest.js';
+import { describeIssues, MAX_KEY_CHARS, sayIssue } from '../../../src/base/schema-issues.js';
 import { VERSION } from '../../../src/base/version.js';
 import manifest from '../../../package.json' with { type: 'json' };
 
@@ -156,4 +156,20 @@ describe('the nearest known word', () => {
 
 test('the version that executables report is that of the package', () => {
   expect(VERSION).toBe(manifest.version);
+});
+
+test('a word is taken for a slip up to so many edits, and compared up to so many characters', () => {
+  const word = 'configuration';
+  expect(nearest(word.slice(0, -MAX_EDITS), [word])).toBe(word);
+  expect(nearest(word.slice(0, -MAX_EDITS - 1), [word])).toBeUndefined();
+  const long = 'x'.repeat(MAX_WORD_CHARS);
+  expect(nearest(`${long}abcdef`, [`${long}zyxwvu`])).toBe(`${long}zyxwvu`); // no different as far as is looked
+  expect(nearest(`abcd${long}`, [`zyxw${long}`])).toBeUndefined();
+});
+
+test('a key in a path is shown up to so many characters', () => {
+  const schema = z.record(z.string(), z.string());
+  const key = 'k'.repeat(MAX_KEY_CHARS);
+  expect(say(schema, { [key]: 1 })).toEqual([`${key}: expected string, got number`]);
+  expect(say(schema, { [`${key}kk`]: 1 })).toEqual([`["${key}"]: expected string, got number`]);
 });

@@ -5,8 +5,18 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Command, MAX_COMMANDS_READ, readCommand } from '../../../src/guard/command-policy-reading.js';
-import { MAX_TEXT_CHARS, readSimpleCommands } from '../../../src/guard/command-policy-shell-text.js';
+import {
+  type Command,
+  MAX_COMMANDS_READ,
+  MAX_WRAPPERS,
+  readCommand,
+} from '../../../src/guard/command-policy-reading.js';
+import {
+  MAX_COMMANDS,
+  MAX_NESTING,
+  MAX_TEXT_CHARS,
+  readSimpleCommands,
+} from '../../../src/guard/command-policy-shell-text.js';
 
 let dir: string;
 beforeAll(() => {
@@ -229,5 +239,21 @@ test('a text longer than the cap is read up to it', () => {
   const text = 'true;'.repeat(MAX_TEXT_CHARS / 5);
   expect(readSimpleCommands(`probe;${text}`)[0]).toEqual({ words: ['probe'], assigned: [] });
   expect(readSimpleCommands(`${text} ; probe`).some(({ words }) => words[0] === 'probe')).toBe(false);
-  expect(readSimpleCommands(text).length).toBeLessThanOrEqual(1000);
+  expect(readSimpleCommands(text).length).toBe(MAX_COMMANDS);
+});
+
+test('wrappers are looked into up to a cap, and beyond it count as not seen', () => {
+  const wrapped = (times: number): string[] => [...Array.from({ length: times }, () => 'nice'), 'ls'];
+  const last = (times: number): Command | undefined => every(readCommand(wrapped(times))).at(-1);
+  expect(last(MAX_WRAPPERS - 1)).toMatchObject({ base: 'ls' });
+  expect(last(MAX_WRAPPERS - 1)?.unseen).toBeUndefined();
+  expect(last(MAX_WRAPPERS)?.unseen).toBe('wrapped too many times');
+});
+
+test('substitutions are read up to a depth', () => {
+  const nested = (depth: number): string => `${'echo $('.repeat(depth)}probe${')'.repeat(depth)}`;
+  const sees = (depth: number): boolean =>
+    readSimpleCommands(nested(depth)).some(({ words }) => words[0] === 'probe');
+  expect(sees(MAX_NESTING)).toBe(true);
+  expect(sees(MAX_NESTING + 1)).toBe(false);
 });

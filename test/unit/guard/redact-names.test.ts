@@ -1,6 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { isSecretName, kindOfName } from '../../../src/guard/redact-names.js';
+import {
+  isSecretName,
+  kindOfName,
+  MAX_KNOWN_NAMES,
+  MAX_NAME_CHARS,
+} from '../../../src/guard/redact-names.js';
 
 const SECRETS =
   'password passwd passphrase passcode secret token authorization apikey cookie credential bearer jwt'.split(
@@ -95,4 +100,16 @@ describe('a name that goes on after a secret', () => {
       { numRuns: 1000 },
     );
   });
+});
+
+test('a name longer than any is hidden, whatever it says', () => {
+  expect(isSecretName('n'.repeat(MAX_NAME_CHARS))).toBe(false);
+  expect(isSecretName('n'.repeat(MAX_NAME_CHARS + 1))).toBe(true);
+});
+
+test('names are judged the same however many others came between', () => {
+  for (let i = 0; i < 2 * MAX_KNOWN_NAMES; i++) {
+    expect(isSecretName(`name_${i}`)).toBe(false);
+    expect(isSecretName('api_key')).toBe(true);
+  }
 });

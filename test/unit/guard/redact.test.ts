@@ -4,6 +4,7 @@ import {
   MAX_COMMAND_CHARS,
   MAX_DEPTH,
   MAX_ENTRIES,
+  MAX_KEY_CHARS,
   MAX_STRING_CHARS,
   MAX_TEXT_CHARS,
   MAX_VALUES,
@@ -379,3 +380,9 @@ function freezeDeep<T>(value: T): T {
   }
   return value;
 }
+
+test('a key is shown up to so many characters', () => {
+  const keys = (length: number): string[] => Object.keys(redact({ ['é'.repeat(length)]: 1 }) as object);
+  expect(keys(MAX_KEY_CHARS)).toEqual(['é'.repeat(MAX_KEY_CHARS)]);
+  expect(keys(10 * MAX_KEY_CHARS)[0]?.length).toBeLessThan(2 * MAX_KEY_CHARS);
+});

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { InvalidPathError } from '../../../../src/host/files/errors.js';
 import {
   cleanPath,
+  MAX_ASKED_CHARS,
   decodeName,
   encodeName,
   isRawName,
@@ -77,4 +78,11 @@ describe('clean paths', () => {
     expect(cleanPath(`/${'./'.repeat(MAX_PATH_BYTES)}x`)).toBe('/x');
     expect(() => cleanPath(`/${'./'.repeat(2 * MAX_PATH_BYTES)}x`)).toThrow(InvalidPathError);
   });
+});
+
+test('a path may be long as it is asked for when it is short once it is clean, but not for ever', () => {
+  const long = (chars: number): string => `${'/.'.repeat(chars / 2 - 1)}/x`;
+  expect(long(MAX_ASKED_CHARS)).toHaveLength(MAX_ASKED_CHARS);
+  expect(cleanPath(long(MAX_ASKED_CHARS))).toBe('/x');
+  expect(() => cleanPath(long(MAX_ASKED_CHARS + 2))).toThrow('path too long');
 });

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
-import { nameLeaders } from '../../../../src/host/process/guardian.js';
+import { MAX_NAMED_LEADERS, nameLeaders } from '../../../../src/host/process/guardian.js';
 import { newChildMark } from '../../../../src/host/process/mark.js';
 import {
   addLeader,
@@ -31,8 +31,8 @@ test('of the members of an ended leader’s session no more are remembered than 
 });
 
 test('no more leaders are named to the guardian than the limit allows, and none that are gone', () => {
-  const crowd = Array.from({ length: 1500 }, () => process.pid);
-  expect(nameLeaders(crowd).split(' ')).toHaveLength(1000);
+  const crowd = Array.from({ length: MAX_NAMED_LEADERS + 500 }, () => process.pid);
+  expect(nameLeaders(crowd).split(' ')).toHaveLength(MAX_NAMED_LEADERS);
   expect(nameLeaders([4_194_304, process.pid])).toMatch(new RegExp(`^${process.pid}:\\d+$`));
   expect(nameLeaders([])).toBe('');
 });

@@ -5,6 +5,7 @@ import {
   encodeNotification,
   encodeRequest,
   encodeResult,
+  MAX_QUOTED_METHODS,
   RawJson,
 } from '../../../../src/wire/jsonrpc/encode.js';
 import type { Line } from '../../../../src/wire/ndjson/line-writer.js';
@@ -53,4 +54,13 @@ test('a batch joins text and bytes in order', () => {
   expect(textOf(encodeBatch(['1', ['{', Buffer.from('"a":'), '2}'], Buffer.from('3')]))).toBe(
     '[1,{"a":2},3]',
   );
+});
+
+test('every method name is quoted right, also when there are more than are kept', () => {
+  for (let round = 0; round < 2; round++)
+    for (let i = 0; i <= MAX_QUOTED_METHODS + 10; i++)
+      expect(JSON.parse(encodeNotification(`"${i}"\n`, undefined) as string)).toEqual({
+        jsonrpc: '2.0',
+        method: `"${i}"\n`,
+      });
 });

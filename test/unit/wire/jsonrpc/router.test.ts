@@ -9,7 +9,7 @@ import {
   type ResultOf,
 } from '../../../../src/wire/jsonrpc/method.js';
 import { MAX_ISSUES } from '../../../../src/base/schema-issues.js';
-import { Router, type CallReport } from '../../../../src/wire/jsonrpc/router.js';
+import { MAX_ECHOED_CHARS, Router, type CallReport } from '../../../../src/wire/jsonrpc/router.js';
 
 const Start = defineMethod({
   name: 'exec.start',
@@ -79,6 +79,14 @@ test('a table of methods needs a handler for each, and no name twice', () => {
   );
   expect(router.names).toEqual(['exec.start', 'add']);
   expect(() => router.method(Add, () => 0)).toThrow('twice');
+});
+
+test('of an unknown method no more is said than will do to recognise it', () => {
+  const router = new Router<string>();
+  for (const length of [MAX_ECHOED_CHARS, MAX_ECHOED_CHARS + 1, 1_000_000])
+    expect(() => router.call('m'.repeat(length), undefined, 'c')).toThrow(
+      expect.objectContaining({ data: { method: 'm'.repeat(MAX_ECHOED_CHARS) } }),
+    );
 });
 
 test('an unknown method is -32601 and names it, whatever it is called', () => {

@@ -27,7 +27,11 @@ import {
   type SocketAddress,
   type SocketListener,
 } from '../../../../src/wire/transport/socket.js';
-import { claimSocketPath, MAX_SOCKET_PATH_BYTES } from '../../../../src/wire/transport/socket-path.js';
+import {
+  claimSocketPath,
+  MAX_SOCKET_PATH_BYTES,
+  TAKEOVER_MS,
+} from '../../../../src/wire/transport/socket-path.js';
 import { until } from '../../../helpers/wait.js';
 
 let dir: string;
@@ -239,7 +243,9 @@ describe('the file of a unix socket', () => {
     const name = createHash('sha256').update(path()).digest('hex');
     const holder = createServer().listen(`\0hawser-takeover-${name}`);
     await once(holder, 'listening');
+    const began = performance.now();
     await expect(serveEcho({ path: path() })).rejects.toMatchObject({ code: 'address_in_use' });
+    expect(performance.now() - began).toBeGreaterThanOrEqual(TAKEOVER_MS);
     holder.close();
     await (await serveEcho({ path: path() })).close();
   });
