@@ -82,14 +82,20 @@ export function isGone(fd: number, real: string): boolean {
 
 /** The mount a descriptor lies on, undefined where the kernel does not say. */
 export function mountIdOf(fd: number): string | undefined {
-  const info = openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY);
-  try {
-    const text = scratch.toString('latin1', 0, readSync(info, scratch, 0, scratch.length, 0));
-    return /^mnt_id:\s*(\d+)/m.exec(text)?.[1];
-  } finally {
-    closeSync(info);
+  if (kept?.fd !== fd) {
+    const info = openSync(`/proc/self/fdinfo/${fd}`, constants.O_RDONLY);
+    if (kept !== undefined) closeSync(kept.info);
+    kept = { fd, info };
   }
+  const text = scratch.toString('latin1', 0, readSync(kept.info, scratch, 0, scratch.length, 0));
+  return /^mnt_id:\s*(\d+)/m.exec(text)?.[1];
 }
+
+/**
+ * The kernel tells, at each read from the start, of whatever has that number then. One pin after the other mostly gets
+ * the same number, and to open this costs more than all the rest of a check: so the last one stays open.
+ */
+let kept: { readonly fd: number; readonly info: number } | undefined;
 
 const scratch = Buffer.alloc(512);
 

@@ -59,10 +59,14 @@ function answer(
   if (encoding === 'base64')
     return new RawJson(Buffer.concat([head, Buffer.from(`${bytes.toString('base64')}"}`, 'latin1')]));
   const shown = asText(bytes);
-  const line = Buffer.allocUnsafe(head.length + shown.length * MAX_ESCAPED_RATIO + 2);
+  const room = head.length + shown.length * MAX_ESCAPED_RATIO + 2;
+  const line = room <= scratch.length ? scratch : Buffer.allocUnsafe(room);
   const end = escapeInto(shown, line, head.copy(line));
   return new RawJson(Buffer.from(line.subarray(0, end + line.write('"}', end, 'latin1'))));
 }
+
+/** For short answers, which are copied out of it: room for the worst case is six times what they take in the end. */
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
 /** Who gave no length gets as much as goes into a line that every client takes, and is told that there is more. */
 function fittingBytes(

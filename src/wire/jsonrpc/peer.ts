@@ -97,6 +97,7 @@ export class RpcPeer extends Resource {
     // Last of the parts: an output that is gone already is told of at once, and ends what the others do.
     this.#writer = new LineWriter(link.output, {
       ...options,
+      ...(link.writeNow !== undefined && { writeNow: link.writeNow }),
       onFailure: (reason) => this.#onOutputLost(reason),
     });
     link.input.on('data', this.#onData);

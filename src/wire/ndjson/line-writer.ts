@@ -13,6 +13,8 @@ export const MAX_QUEUED_BYTES = 256 * 1024 * 1024;
 
 /** A burst this long goes out before it is over. */
 const BURST_BYTES = 2048;
+/** What is longer hardly fits into a pipe at once, and joining it would cost more than is won. */
+export const MAX_DIRECT_BYTES = 64 * 1024;
 
 export class QueueFullError extends LocalError {
   override readonly name = 'QueueFullError';
@@ -33,6 +35,11 @@ export interface LineWriterOptions {
   readonly highWaterBytes?: number;
   readonly lowWaterBytes?: number;
   readonly maxQueuedBytes?: number;
+  /**
+   * Writes to where the stream leads without waiting, and says how much was taken; 0 when nothing could be. A stream
+   * makes several objects and callbacks of each write, which for a short answer is as much work as all the rest.
+   */
+  readonly writeNow?: (bytes: Uint8Array) => number;
   /** Called once if the stream breaks or closes before `end()` has finished. */
   readonly onFailure?: (reason: Error) => void;
 }
@@ -188,14 +195,20 @@ export class LineWriter {
       if (this.#oneByOne) {
         this.#flush();
       } else {
-        this.#scheduled = true;
-        process.nextTick(this.#flushTick);
+        this.#flushSoon();
       }
     }
   }
 
+  #flushSoon(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    process.nextTick(this.#flushTick);
+  }
+
   readonly #flushTick = (): void => {
     this.#scheduled = false;
+    if (this.#waitingLines === 0) return;
     this.#oneByOne = this.#waitingLines === 1;
     if (!this.#mustWait()) this.#flush();
   };
@@ -218,15 +231,32 @@ export class LineWriter {
     this.#waitingLines = 0;
     this.#text = '';
     if (this.#waiting.length > 0) this.#waiting = [];
+    if (pieces.length > 0) this.#pieces = [];
+    if (this.#flushNow(pieces, text)) return;
     if (pieces.length === 0) {
       this.#out.write(text, this.#landed);
       return;
     }
-    this.#pieces = [];
     this.#out.cork();
     for (const piece of pieces) this.#out.write(piece);
     this.#out.write(text, this.#landed); // never empty: it ends with the last newline
     this.#out.uncork();
+  }
+
+  /** Past the stream where it has nothing of its own to write; what is not taken goes the usual way. */
+  #flushNow(pieces: readonly Piece[], text: string): boolean {
+    const { writeNow } = this.#options;
+    if (writeNow === undefined || this.#flights.length > 1 || this.#out.writableLength > 0) return false;
+    if (this.#flyingBytes > MAX_DIRECT_BYTES || this.#out.destroyed) return false;
+    const bytes = pieces.length === 0 ? Buffer.from(text) : joinPieces([...pieces, text]);
+    const taken = writeNow(bytes);
+    if (taken < bytes.length) {
+      this.#out.write(bytes.subarray(taken), this.#landed);
+      return true;
+    }
+    this.#landed();
+    this.#flushSoon(); // so that what else this tick brings joins one write
+    return true;
   }
 
   readonly #landed = (error?: Error | null): void => {
@@ -270,6 +300,10 @@ export class LineWriter {
     for (const waiter of left) waiter.reject(reason);
     this.#options.onFailure?.(reason);
   }
+}
+
+function joinPieces(pieces: readonly Piece[]): Buffer {
+  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 
 /** How much of the queue a line takes, without its newline. */

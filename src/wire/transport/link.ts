@@ -34,6 +34,11 @@ export interface Link {
   readonly input: ByteSource;
   /** May be the same duplex stream as `input`. */
   readonly output: ByteSink;
+  /**
+   * Past `output`, for whoever knows that it has nothing of its own to write: takes what there is room for right now
+   * and says how much that was.
+   */
+  readonly writeNow?: (bytes: Uint8Array) => number;
   /** For the log: `stdio`, `unix:/run/x.sock`, `tcp:127.0.0.1:4000`, `memory`. */
   readonly name: string;
   /**

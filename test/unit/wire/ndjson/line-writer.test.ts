@@ -8,6 +8,7 @@ import {
   HIGH_WATER_BYTES,
   LineWriter,
   LOW_WATER_BYTES,
+  MAX_DIRECT_BYTES,
   MAX_QUEUED_BYTES,
   QueueFullError,
   type Line,
@@ -293,3 +294,73 @@ function toBytes(line: Line): Buffer {
   if (typeof line === 'string' || line instanceof Uint8Array) return Buffer.from(line as string);
   return Buffer.concat(line.map((piece) => Buffer.from(piece as string)));
 }
+
+/** A sink that takes at most so many bytes at a time by the direct way; `all` is what came, in whatever way. */
+function directSink(room: (call: number) => number) {
+  const all: Buffer[] = [];
+  const direct: string[] = [];
+  const out = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      all.push(chunk);
+      setImmediate(done);
+    },
+  });
+  const writeNow = (bytes: Uint8Array): number => {
+    const taken = Buffer.from(bytes.subarray(0, room(direct.length)));
+    direct.push(String(taken));
+    all.push(taken);
+    return taken.length;
+  };
+  return { out, writeNow, direct, text: () => Buffer.concat(all).toString() };
+}
+
+test('what there is room for goes past the stream, and is handed over at once', async () => {
+  const sink = directSink(() => Number.POSITIVE_INFINITY);
+  const writer = new LineWriter(sink.out, { writeNow: sink.writeNow });
+  await writer.write('one');
+  expect(writer.queuedBytes).toBe(0);
+  await writer.write(['t', Buffer.from('wo')]);
+  expect(sink.direct).toEqual(['one\n', 'two\n']);
+  await writer.end();
+  expect(sink.text()).toBe('one\ntwo\n');
+});
+
+test('lines of one tick join into one write past the stream too', async () => {
+  const sink = directSink(() => Number.POSITIVE_INFINITY);
+  const writer = new LineWriter(sink.out, { writeNow: sink.writeNow });
+  for (const line of ['a', 'b', 'c', 'd']) writer.send(line);
+  await tick();
+  for (const line of ['e', 'f', 'g']) writer.send(line);
+  await tick();
+  expect(sink.direct).toEqual(['a\n', 'b\nc\nd\n', 'e\nf\ng\n']);
+});
+
+test('what is longer than the direct way takes goes by the stream', async () => {
+  const sink = directSink(() => Number.POSITIVE_INFINITY);
+  const writer = new LineWriter(sink.out, { writeNow: sink.writeNow });
+  await writer.write('x'.repeat(MAX_DIRECT_BYTES - 1));
+  await writer.write('y'.repeat(MAX_DIRECT_BYTES));
+  expect(sink.direct.map((each) => each.length)).toEqual([MAX_DIRECT_BYTES]);
+  expect(sink.text().length).toBe(2 * MAX_DIRECT_BYTES + 1);
+});
+
+test('however little is taken directly, every byte goes out once and in order', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ line: fc.string({ maxLength: 40 }), pause: fc.boolean() }), { maxLength: 30 }),
+      fc.array(fc.nat(60), { minLength: 1, maxLength: 8 }),
+      async (sends, rooms) => {
+        const sink = directSink((call) => rooms[call % rooms.length] ?? 0);
+        const writer = new LineWriter(sink.out, { writeNow: sink.writeNow });
+        const lines = sends.map(({ line }) => line.replaceAll('\n', ' '));
+        for (const [i, { pause }] of sends.entries()) {
+          const line = lines[i] ?? '';
+          writer.send(i % 3 === 0 ? Buffer.from(line) : line);
+          if (pause) await tick();
+        }
+        await writer.end();
+        expect(sink.text()).toBe(lines.map((line) => `${line}\n`).join(''));
+      },
+    ),
+  );
+});
