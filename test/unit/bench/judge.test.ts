@@ -55,6 +55,55 @@ describe('judgeCase', () => {
   });
 });
 
+describe('beside a peer', () => {
+  const samples = (ours: number, memoryMiB?: number) =>
+    new Map([
+      [contender('limit', 'limit'), samplesOf([100, 100, 100])],
+      [
+        contender('ours', 'ours'),
+        samplesOf([ours, ours, ours]).map((each) => ({
+          ...each,
+          ...(memoryMiB !== undefined && { memoryMiB }),
+        })),
+      ],
+      [contender('go', 'peer'), samplesOf([400, 400, 400])],
+    ]);
+
+  test.each([
+    [100, true],
+    [300, false],
+  ])('ours is held to its bound beside each peer (%d ms)', (ours, pass) => {
+    const { verdicts } = judgeCase({ ...RATE, peerBound: 2 }, samples(ours));
+    expect(verdicts).toMatchObject([
+      { contender: 'ours', to: 'go', bound: 2, got: expect.closeTo(400 / ours), pass },
+    ]);
+  });
+
+  test('without a peer there is nothing to be held to', () => {
+    const alone = new Map([...samples(100)].slice(0, 2));
+    expect(judgeCase({ ...RATE, peerBound: 2 }, alone).verdicts).toEqual([]);
+  });
+
+  test('memory is judged by its highest mark', () => {
+    const { verdicts, rows } = judgeCase({ ...RATE, maxMemoryMiB: 100 }, samples(100, 120));
+    expect(rows[1]?.memoryMiB).toBe(120);
+    expect(verdicts).toMatchObject([{ contender: 'ours', by: 'memory', bound: 100, got: 120, pass: false }]);
+  });
+
+  test('who delivers less is paid for what arrived, and that is said', () => {
+    const lossy = samplesOf([100, 100, 100]).map((each) => ({ ...each, ops: 120, asked: 1000 }));
+    const { rows } = judgeCase(RATE, new Map([...samples(100), [contender('lossy', 'peer'), lossy]]));
+    expect(rows[3]?.delivered).toBeCloseTo(0.12);
+    expect(rows[3]?.wall.median).toBeCloseTo(1200);
+    expect(rows[1]?.delivered).toBeUndefined();
+  });
+
+  test('where only time counts, CPU time is not compared', () => {
+    const { rows } = judgeCase({ ...RATE, wallOnly: true }, samples(100));
+    expect(rows[1]?.ratio?.cpu).toBeUndefined();
+  });
+});
+
 describe('chooseRatio', () => {
   const steady = { value: 0.5, q1: 0.49, q3: 0.51 };
   const noisy = { value: 0.6, q1: 0.6 - 0.4 * NOISY, q3: 0.6 + 0.8 * NOISY };

@@ -13,6 +13,7 @@ describe('parseOptions', () => {
       json: false,
       failOnMiss: true,
       store: true,
+      large: false,
       show: 'results',
     });
     expect(options.plan.rounds).toBeGreaterThan(5);
