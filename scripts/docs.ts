@@ -1,14 +1,16 @@
-// `npm run docs`: writes docs/protocol from the method tables. With --check it only says what is stale.
+// `npm run docs`: writes docs/protocol from the method tables, docs/config.md from the schema, docs/limits.md from the code. With --check it only says what is stale.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
 import { METHODS } from '../src/rexd/protocol.js';
+import { renderConfigPage } from './config-page.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';
 
 const pages: Readonly<Record<string, () => string>> = {
+  'docs/config.md': renderConfigPage,
   'docs/limits.md': renderLimitsPage,
   'docs/protocol/rexd.md': () =>
     renderProtocolPage({

@@ -1,0 +1,128 @@
+// docs/config.md: every key of rexd's configuration, its type and default from the schema, its meaning from here.
+
+import * as z from 'zod/mini';
+import { ConfigFile } from '../src/rexd/config-file.js';
+import { REXD_LIMITS, type RexdLimit } from '../src/rexd/limits.js';
+
+interface Schema {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+}
+
+export interface Setting {
+  readonly key: string;
+  readonly type: string;
+  readonly default: unknown;
+}
+
+const MEANINGS: Readonly<Record<string, string>> = {
+  'server.stdio':
+    'Serve one client on standard input and output. `--stdio` on the command line counts for more.',
+  'server.log_level': 'What goes to the log on stderr. `--log-level` counts for more.',
+  'server.report_version':
+    'The `server_version` that clients are told. Some refuse every version but the one they were written against.',
+  ...Object.fromEntries(
+    Object.entries(REXD_LIMITS).map(([name, { summary }]) => [
+      `limits.${name}`,
+      `${summary} A session may lower it for itself.`,
+    ]),
+  ),
+  'security.allow_shell':
+    'Whether commands may be read by a shell: `shell: true`, and a shell in `argv` too. The refusal of `shell: true` is `unsupported_capability`.',
+  'security.allowed_roots[].path':
+    'A folder that may be used, with all that is below it. Absolute. Beside those of `--root`; without any, no path is allowed.',
+  'security.allow_commands':
+    'When there are any, only these commands run. Patterns of words: `git log`, `npm run *`, `make **`.',
+  'security.deny_commands':
+    'These never run, whatever else allows them, also behind `env`, `timeout`, `xargs` or in a shell.',
+  'security.sudo': 'When it is there, only these run under `sudo` and its like. Empty: nothing does.',
+  'security.classes': 'When it is there, only commands of these classes run.',
+  'security.pass_env':
+    'Variables of the server that commands are given beside the usual ones (`PATH`, `HOME`, `LANG`, …). Names, no patterns.',
+  'security.sandbox.mode':
+    '`auto`: commands run in a sandbox of bubblewrap where that works, and the log says when it does not. `required`: without one the server does not start.',
+  'security.sandbox.network':
+    'Whether commands in the sandbox have the network of the host. Without it they have a loopback of their own.',
+  'security.sandbox.read_write':
+    'What commands in the sandbox may write beside the roots of their session. Absolute, and there at the start.',
+  'security.sandbox.read_only':
+    'What commands in the sandbox may read although it lies in `/tmp` or `/run`, or may not write although it lies in a root.',
+  'audit.enabled': 'Write one line of JSON for every request, and one for every program that ended.',
+  'audit.path': 'Where. Absolute; the file is made readable by its owner only.',
+  'audit.max_bytes': 'A file that would grow past this is put aside as `path.1`.',
+  'audit.keep': 'How many of those are kept.',
+};
+
+/** Every key there is, in the order of the schema. */
+export function listSettings(): Setting[] {
+  return walk(z.toJSONSchema(ConfigFile, { io: 'input' }) as Schema, '');
+}
+
+export function meaningOf(key: string): string | undefined {
+  return MEANINGS[key];
+}
+
+export function renderConfigPage(): string {
+  const settings = listSettings();
+  const tables = [...new Set(settings.map(({ key }) => tableOf(key)))];
+  return [
+    '# Configuration of rexd',
+    'Written by `npm run docs` from the schema in `src/rexd/config-file.ts`; do not edit.',
+    [
+      'TOML, from the first of these that is there:',
+      '',
+      '1. the file named by `--config`, which must exist',
+      '2. `$XDG_CONFIG_HOME/rexd/config.toml`, by default `~/.config/rexd/config.toml`',
+      '3. `/etc/rexd/config.toml`',
+    ].join('\n'),
+    'Without any, every default below holds. An unknown key is an error that names the line and the key that was probably meant: a rule that is misspelt must not look like one that is in force. `rexd --check` says what a configuration comes to, `rexd --check --json` for programs. [`examples/rexd.toml`](examples/rexd.toml) has every key, with comments. What the rules mean is in [security.md](security.md).',
+    ...tables.flatMap((table) => [
+      `## \`${settings.some(({ key }) => key.startsWith(`${table}[].`)) ? `[[${table}]]` : `[${table}]`}\``,
+      [
+        '| key | type | default | meaning |',
+        '|---|---|---|---|',
+        ...settings.filter(({ key }) => tableOf(key) === table).map(row),
+      ].join('\n'),
+    ]),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function row({ key, type, default: value }: Setting): string {
+  const name = key.slice(key.lastIndexOf('.') + 1);
+  const shown = value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
+  return `| \`${name}\` | ${type} | ${shown} | ${MEANINGS[key] ?? ''} |`;
+}
+
+/** `security.allowed_roots[].path` is of the table `[[security.allowed_roots]]`. */
+function tableOf(key: string): string {
+  const table = key.slice(0, key.lastIndexOf('.'));
+  return table.endsWith('[]') ? table.slice(0, -2) : table;
+}
+
+function walk(schema: Schema, at: string): Setting[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const key = at === '' ? name : `${at}.${name}`;
+    if (field.properties !== undefined) return walk(field, key);
+    if (field.items?.properties !== undefined) return walk(field.items, `${key}[]`);
+    return [{ key, type: typeOf(field), default: field.default ?? limitDefault(key) }];
+  });
+}
+
+function typeOf(schema: Schema): string {
+  if (schema.enum !== undefined)
+    return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(' \\| ');
+  if (schema.type === 'array')
+    return `array of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`;
+  return schema.type ?? 'anything';
+}
+
+function limitDefault(key: string): number | undefined {
+  return key.startsWith('limits.')
+    ? REXD_LIMITS[key.slice('limits.'.length) as RexdLimit].default
+    : undefined;
+}
