@@ -24,6 +24,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'server.log_level': 'What goes to the log on stderr. `--log-level` counts for more.',
   'server.report_version':
     'The `server_version` that clients are told. Some refuse every version but the one they were written against.',
+  'server.state_dir':
+    'Where detached processes are kept: what they wrote and how they ended. Absolute; by default `$XDG_STATE_HOME/rexd`, else `~/.local/state/rexd`.',
   ...Object.fromEntries(
     Object.entries(REXD_LIMITS).map(([name, { summary }]) => [
       `limits.${name}`,
@@ -32,6 +34,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   ),
   'security.allow_shell':
     'Whether commands may be read by a shell: `shell: true`, and a shell in `argv` too. The refusal of `shell: true` is `unsupported_capability`.',
+  'security.allow_detach':
+    'Whether `detach: true` may keep a process beyond its session, its connection and the server.',
   'security.allowed_roots[].path':
     'A folder that may be used, with all that is below it. Absolute. Beside those of `--root`; without any, no path is allowed.',
   'security.allow_commands':

@@ -154,6 +154,21 @@ verifies('rexd/sandbox/ends', async () => {
   await until(() => countOf(`30[12].${process.pid}`) === 0, 'both to be gone with the server');
 });
 
+verifies('rexd/sandbox/files', async () => {
+  await using client = await open();
+  const id = await client.start({
+    shell: true,
+    command: 'echo x > /etc/hawser || echo kept; echo y > mine',
+    stdin: '',
+    detach: true,
+  });
+  expect(await client.ask('exec.wait', { process_id: id })).toMatchObject({ status: 'exited', exit_code: 0 });
+  expect(await client.ask('exec.read', { process_id: id, stream: 'stdout' })).toMatchObject({
+    data: 'kept\n',
+  });
+  expect(existsSync(join(client.root, 'mine'))).toBe(true);
+});
+
 verifies('rexd/sandbox/isolated', async () => {
   await using client = await open();
   const other = await client.start({ argv: ['sleep', '300'] });
