@@ -40,7 +40,9 @@ async function main(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (suite === undefined || !suites.includes(suite))
-    throw new UsageError(`name a suite: ${suites.join(', ')}`);
+    throw new UsageError(
+      `${suite === undefined || suite === '' ? 'name a suite' : `there is no suite "${suite}"`}: ${suites.join(', ')}`,
+    );
   const target = flags.value('target');
   if (target !== undefined) process.env[TARGET_VARIABLE] = JSON.stringify(splitCommand(target));
   return await runLive(['vitest', 'run', '--project', 'conformance', `test/conformance/${suite}/`]);
