@@ -108,14 +108,13 @@ export class ExecProcess extends LiveProcess {
   }
 
   protected override async release(): Promise<void> {
-    this.begin();
     try {
       // By the mark of the session: all of its processes share one sweep, and it finds what forgotten ones have left.
       if (!this.#forgotten) await stopTree(this.#request.scope);
     } finally {
       for (const pipe of [this.#host.stdin, this.#host.stdout, this.#host.stderr]) pipe?.destroy();
     }
-    await this.ended;
+    if (this.begun) await this.ended;
     await Promise.all([this.#spools.stdout.close(), this.#spools.stderr.close()]);
   }
 

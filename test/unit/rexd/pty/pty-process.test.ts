@@ -64,9 +64,12 @@ test('nothing is sent before the client knows the terminal', async () => {
   await until(() => shown() === 'early\r\n', 'it to be sent');
 });
 
-test('closing one that nobody has begun to read ends it, with its last event sent', async () => {
+test('closing one that the client has not been told of ends it; its last event waits until the client has', async () => {
   const terminal = await PtyProcess.start(request(['cat']));
   await terminal.close();
+  expect(events).toEqual([]);
+  terminal.begin();
+  await terminal.ended;
   expect(events.map(({ method }) => method)).toEqual(['pty.exit']);
   expect(terminal.exit).toMatchObject({ status: 'killed', signal: 'SIGHUP', exitCode: 129 });
 });
