@@ -4,7 +4,7 @@
  * After a piece has gone out, the next waits this long for company. Short enough that nobody sees it, long enough that a
  * program that prints line by line makes hundreds of events a second instead of a hundred thousand.
  */
-const COALESCE_MS = 5;
+export const COALESCE_MS = 5;
 /** A piece this large is company enough; its line stays below 1 MiB whatever has to be escaped. */
 export const COALESCE_BYTES = 56 * 1024;
 

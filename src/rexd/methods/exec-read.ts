@@ -10,7 +10,7 @@ import { findProcess } from '../exec/find-process.js';
 import type { ExecRead } from '../protocol/exec.js';
 
 /** Unless asked for more: an answer that stays well below 1 MiB, which some clients cannot take. */
-const READ_BYTES = 128 * 1024;
+export const READ_BYTES = 128 * 1024;
 
 export async function readExec(
   params: ParamsOf<typeof ExecRead>,

@@ -109,6 +109,29 @@ verifies('rexd/exec.output/complete', async () => {
   }
 });
 
+verifies(
+  'rexd/exec.output/complete',
+  async () => {
+    await using client = await ExecClient.open();
+    const ids: string[] = [];
+    const AT_ONCE = 8; // as many as a session may have
+    for (let first = 0; first < 1000; first += AT_ONCE) {
+      const words = Array.from({ length: AT_ONCE }, (_, n) => `word ${first + n}`);
+      const runs = await Promise.all(words.map((word) => client.run({ argv: ['echo', word] })));
+      expect(runs.map(({ stdout }) => stdout.toString())).toEqual(words.map((word) => `${word}\n`));
+      ids.push(...runs.map(({ id }) => id));
+    }
+    expect(new Set(ids).size).toBe(1000);
+    for (const id of ids) {
+      const events = client.events(id);
+      expect(events.map(({ method }) => method)).toEqual(['exec.stdout', 'exec.exit']);
+      expect(events[0]?.params['seq']).toBe(1);
+      expect(events[1]?.params).toMatchObject({ exit_code: 0, signal: null, bytes_stderr: 0 });
+    }
+  },
+  60_000,
+);
+
 verifies('rexd/events/seq', async () => {
   await using client = await ExecClient.open();
   const { events } = await client.sh(

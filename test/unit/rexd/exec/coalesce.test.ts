@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { coalesce, COALESCE_BYTES } from '../../../../src/rexd/exec/coalesce.js';
+import { afterEach, expect, test, vi } from 'vitest';
+import { coalesce, COALESCE_BYTES, COALESCE_MS } from '../../../../src/rexd/exec/coalesce.js';
 
 /** Chunks as they are pushed; `read` waits for the next. */
 class Pushed {
@@ -67,4 +67,34 @@ test('no more than COALESCE_BYTES and one chunk are ever held', async () => {
     }),
     { numRuns: 200 },
   );
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('after a piece the next waits COALESCE_MS for company, and not a moment longer', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  const source = new Pushed();
+  const pieces = coalesce(source);
+  source.push(Buffer.from('a'));
+  expect((await pieces.next()).value).toEqual(Buffer.from('a'));
+  let got: Buffer | undefined;
+  const second = pieces.next().then(({ value }) => {
+    got = value ?? undefined;
+    return value;
+  });
+  source.push(Buffer.from('b'));
+  await vi.advanceTimersByTimeAsync(COALESCE_MS - 1);
+  expect(got).toBeUndefined();
+  source.push(Buffer.from('c'));
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await second).toEqual(Buffer.from('bc'));
+  // Whoever comes later than that has waited long enough already.
+  const third = pieces.next();
+  await vi.advanceTimersByTimeAsync(COALESCE_MS);
+  source.push(Buffer.from('d'));
+  expect((await third).value).toEqual(Buffer.from('d'));
+  source.push(undefined);
+  expect((await pieces.next()).done).toBe(true);
 });

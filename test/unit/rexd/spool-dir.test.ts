@@ -1,0 +1,52 @@
+// Where output is kept for a while, and what is done about the leftovers of servers that were killed.
+
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { sweepPrivateDirs } from '../../../src/host/process/private-dir.js';
+import { spoolDir, sweepFormerSpools } from '../../../src/rexd/spool-dir.js';
+
+let place: string;
+beforeEach(() => {
+  place = mkdtempSync(join(tmpdir(), 'hawser-spool-'));
+});
+afterEach(() => rmSync(place, { recursive: true, force: true }));
+
+test('the name cannot be guessed, says whose it is, and nothing is made before it is needed', () => {
+  const path = spoolDir();
+  expect(spoolDir()).toBe(path);
+  expect(dirname(path)).toBe(tmpdir());
+  expect(path).toMatch(new RegExp(`/hawser-${process.pid}\\.\\d+\\.\\d+-spool_[0-9a-z]{26}$`));
+  expect(existsSync(path)).toBe(false);
+});
+
+test('the folder of a server that was killed is swept, that of one that lives is not', () => {
+  const mine = join(place, spoolDir().slice(tmpdir().length + 1));
+  const dead = mine.replace(/\.\d+\./, '.1.'); // our pid, but somebody's before us
+  for (const folder of [mine, dead]) {
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'output'), 'x');
+  }
+  expect(sweepPrivateDirs([place])).toBe(1);
+  expect(existsSync(mine)).toBe(true);
+  expect(existsSync(dead)).toBe(false);
+});
+
+test('of the folders by the former name only our own of the dead go; links, files and the living stay', () => {
+  const nobody = 2 ** 22 + 1; // above all pids
+  mkdirSync(join(place, `rexd-${nobody}`));
+  writeFileSync(join(place, `rexd-${nobody}`, 'output'), 'x');
+  mkdirSync(join(place, `rexd-${process.pid}`));
+  mkdirSync(join(place, 'rexd-notes'));
+  mkdirSync(join(place, 'target'));
+  writeFileSync(join(place, 'target', 'precious'), 'x');
+  symlinkSync(join(place, 'target'), join(place, `rexd-${nobody + 1}`));
+  writeFileSync(join(place, `rexd-${nobody + 2}`), 'x');
+  expect(sweepFormerSpools(place)).toBe(1);
+  expect(readdirSync(place).sort()).toEqual(
+    ['rexd-notes', `rexd-${process.pid}`, `rexd-${nobody + 1}`, `rexd-${nobody + 2}`, 'target'].sort(),
+  );
+  expect(existsSync(join(place, 'target', 'precious'))).toBe(true);
+  expect(sweepFormerSpools(join(place, 'nowhere'))).toBe(0);
+});
