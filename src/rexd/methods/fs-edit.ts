@@ -1,6 +1,7 @@
 // fs.edit: a text in a file, replaced; the file as it was read is the file that is written, or nothing is.
 
 import { createHash } from 'node:crypto';
+import { ConflictError, NotFoundError } from '../../host/files/errors.js';
 import { readFile } from '../../host/files/read.js';
 import { MAX_WRITE_BYTES, writeFile, type WriteResult } from '../../host/files/write.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
@@ -34,7 +35,20 @@ async function editContent(
   params: ParamsOf<typeof FsEdit>,
   { roots, signal }: FileCall,
 ): Promise<ResultOf<typeof FsEdit>> {
-  const before = await readFile(roots, path, { whole: true, maxBytes: MAX_WRITE_BYTES, signal });
+  const { expect } = expectationOf(params);
+  const before = await readFile(roots, path, { whole: true, maxBytes: MAX_WRITE_BYTES, signal }).catch(
+    (error: unknown) => {
+      throw expect !== undefined && error instanceof NotFoundError
+        ? new ConflictError(path, undefined)
+        : error;
+    },
+  );
+  const sha256 = createHash('sha256').update(before.data).digest('hex');
+  const { mtimeMs, size } = before;
+  // Told before the text is looked for: in another version it may well be missing, and that would be the wrong answer.
+  if ((expect?.mtimeMs ?? mtimeMs) !== mtimeMs || (expect?.sha256 ?? sha256) !== sha256) {
+    throw new ConflictError(path, { mtimeMs, size, sha256 });
+  }
   const { content, replacements } = replaceText(
     before.data,
     params.old_string,
@@ -42,9 +56,7 @@ async function editContent(
     params.replace_all,
   );
   // What was read is what must still be there: an edit never undoes somebody else's.
-  const { expect: asked } = expectationOf(params);
-  const sha256 = asked?.sha256 ?? createHash('sha256').update(before.data).digest('hex');
-  const written = await writeFile(roots, path, content, { expect: { ...asked, sha256 }, signal });
+  const written = await writeFile(roots, path, content, { expect: { ...expect, sha256 }, signal });
   return answer(written, replacements);
 }
 

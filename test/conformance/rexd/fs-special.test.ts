@@ -119,6 +119,7 @@ verifies('rexd/fs.write/expected-sha256', async () => {
     ['fs.write', { path, content: 'x', expected_mtime: mtime, ...seen }],
     ['fs.edit', { path, old_string: 'theirs', new_string: 'x', ...seen }],
     ['fs.edit', { path, old_string: 'theirs', new_string: 'x', expected_mtime: mtime - 1 }],
+    ['fs.edit', { path, old_string: 'mine', new_string: 'x', ...seen }], // not there, because it is another version
     ['fs.edit', { path, old_string: '', new_string: 'x', ...seen }],
   ] as const) {
     expect(await files.refusal(method, params), JSON.stringify(params)).toMatchObject({
@@ -138,6 +139,12 @@ verifies('rexd/fs.write/expected-sha256', async () => {
   expect(readFileSync(path, 'utf8')).toBe('ours');
   const gone = { path: 'gone', content: 'x', ...seen };
   expect(await files.refusal('fs.write', gone)).toMatchObject({ code: -32006, data: { current: null } });
+  const edit = { path: 'gone', old_string: 'a', new_string: 'x' };
+  expect(await files.refusal('fs.edit', { ...edit, ...seen })).toMatchObject({
+    code: -32006,
+    data: { current: null },
+  });
+  expect(await files.refusal('fs.edit', edit)).toMatchObject({ code: -32602, data: { reason: 'not_found' } });
   for (const bad of ['', 'xyz', sum('a').toUpperCase(), 5])
     expect((await files.refusal('fs.write', { ...gone, expected_sha256: bad })).code).toBe(-32602);
 });
