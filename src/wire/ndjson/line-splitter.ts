@@ -98,7 +98,9 @@ export class LineSplitter {
     }
     this.#closeBlock();
     this.#forget();
-    this.#onLine(Buffer.concat(parts, size), 0, size);
+    const line = Buffer.concat(parts, size);
+    parts.length = 0; // a long line is there twice until now, and whoever takes it makes a text of it
+    this.#onLine(line, 0, size);
   }
 
   #hold(chunk: Buffer, start: number, end: number): void {
