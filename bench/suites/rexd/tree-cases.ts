@@ -27,7 +27,7 @@ export async function treeCases(daemons: readonly Daemon[], bare: BareWorker, ro
       answers: ({ matches }) => matches?.length === TREE_MATCHES,
       bareName: 'bare readdir',
       request: `glob ${top}\n`,
-      bound: 2,
+      bound: 4,
     }),
   ];
 }
