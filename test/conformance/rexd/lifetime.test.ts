@@ -12,7 +12,7 @@ import { Terminal } from '../kit/pty-client.js';
 import { verifies } from '../kit/verifies.js';
 
 /** How long a program has to end by itself, and what a busy machine may add to it. */
-const [GRACE_MS, SLACK_MS] = [2000, 3000];
+const [GRACE_MS, SLACK_MS] = [2000, 6000];
 
 /** Deaf to every signal it can be deaf to; away in a session of its own; adopted by init; all of it at once. */
 const TREE = `

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { Terminal } from '../kit/pty-client.js';
 import { verifies } from '../kit/verifies.js';
@@ -31,7 +32,8 @@ verifies('rexd/pty.output/borders', async () => {
   });
   await terminal.exit();
   const pieces = terminal.events.filter(({ method }) => method === 'pty.output');
-  expect(pieces.map(({ params }) => params['data'])).toEqual(['é', '✓', '😀']);
+  expect(pieces.map(({ params }) => params['data']).join('')).toBe('é✓😀');
+  expect(new Set(encodings(terminal))).toEqual(new Set(['utf8']));
 });
 
 verifies('rexd/pty.output/borders', async () => {
@@ -40,12 +42,15 @@ verifies('rexd/pty.output/borders', async () => {
   writeFileSync(join(client.root, 'bytes'), bytes);
   const terminal = await Terminal.open(client, {
     shell: true,
-    command: 'stty -opost; printf "before ✓"; sleep 0.2; cat bytes; sleep 0.2; printf "after ✓"',
+    command: 'stty -opost -echo; printf "before ✓"; read go; cat bytes; read go; printf "after ✓"',
   });
+  const before = Buffer.from('before ✓');
+  await terminal.shows('before ✓');
+  await terminal.type('\r');
+  await until(() => terminal.shown.length === before.length + bytes.length, 'all bytes');
+  await terminal.type('\r');
   await terminal.exit();
-  expect(terminal.shown.equals(Buffer.concat([Buffer.from('before ✓'), bytes, Buffer.from('after ✓')]))).toBe(
-    true,
-  );
+  expect(terminal.shown.equals(Buffer.concat([before, bytes, Buffer.from('after ✓')]))).toBe(true);
   const all = encodings(terminal);
   expect([all[0], all.includes('base64'), all.at(-1)]).toEqual(['utf8', true, 'utf8']);
   expect(client.longestLine).toBeLessThan(1024 * 1024);
