@@ -114,6 +114,28 @@ test('the configuration is found in XDG_CONFIG_HOME, and --check says what it co
   });
 });
 
+test('a named file counts for more than XDG_CONFIG_HOME, and that for more than HOME', async () => {
+  const [home, xdg, named] = [
+    join(folder, '.config/rexd'),
+    join(folder, 'xdg/rexd'),
+    join(folder, 'named.toml'),
+  ];
+  const from = async (args: string[], XDG_CONFIG_HOME?: string): Promise<unknown> => {
+    const checked = await run([process.execPath, bin('rexd'), '--check', '--json', ...args], {
+      env: { HOME: folder, XDG_CONFIG_HOME },
+    });
+    return (JSON.parse(checked.stdout) as { config: unknown }).config;
+  };
+  for (const place of [home, xdg]) {
+    mkdirSync(place, { recursive: true });
+    writeFileSync(join(place, 'config.toml'), '');
+  }
+  writeFileSync(named, '');
+  expect(await from([])).toBe(join(home, 'config.toml'));
+  expect(await from([], join(folder, 'xdg'))).toBe(join(xdg, 'config.toml'));
+  expect(await from(['--config', named], join(folder, 'xdg'))).toBe(named);
+});
+
 test('a configuration that turns stdio off is honoured, unless the command line asks for it', async () => {
   const file = join(folder, 'c.toml');
   writeFileSync(file, '[server]\nstdio = false\n');

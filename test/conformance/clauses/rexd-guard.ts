@@ -69,6 +69,10 @@ export const rexdGuard = {
     text: 'a line that is no JSON or no UTF-8 is answered -32700 with the byte where it goes wrong, and nothing of it',
     source: 'rexd-v1 "Encoding"',
   },
+  'rexd/messages/event': {
+    text: 'an event is a notification: jsonrpc, method and params, and no id',
+    source: 'rexd-v1 "Message Types", "Event Streaming"',
+  },
   'rexd/encoding/batch': {
     text: 'a batch is answered by one array with an answer for each request of it, and none for its notifications',
     source: 'rexd-v1 "Encoding"',

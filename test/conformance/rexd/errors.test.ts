@@ -265,6 +265,18 @@ verifies('rexd/config/example', async () => {
   expect((await showCommand(client, 'echo shell')).text).toContain('shell');
 });
 
+verifies('rexd/messages/event', async () => {
+  await using client = await ExecClient.open();
+  await client.sh('echo out; echo err >&2');
+  await client.refused('exec.start', { argv: ['no-such-program'] });
+  await showCommand(client, 'echo shown');
+  const events = client.log.filter((message) => 'method' in message);
+  const methods = new Set(events.map(({ method }) => method));
+  for (const name of ['exec.stdout', 'exec.stderr', 'exec.exit', 'pty.output', 'pty.exit'])
+    expect(methods).toContain(name);
+  for (const event of events) expect(Object.keys(event).sort()).toEqual(['jsonrpc', 'method', 'params']);
+});
+
 verifies('rexd/encoding/batch', async () => {
   await using rexd = startRexd();
   const call = (id: unknown, method: string): object => ({
