@@ -22,6 +22,8 @@ export interface GivenAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
+/** An id of this length is hardly given twice. */
+const LONG_ID_CHARS = 32;
 /** Not worth our own time: one answer is due, whichever it is. */
 const HUGE_BYTES = 1024 * 1024;
 
@@ -99,8 +101,9 @@ export class AnswerBook {
   #add(id: unknown, method: string | undefined, line: string): void {
     const key = keyOf(id);
     const due = this.#due.get(key);
-    // The refusals of what was not read have the id null too.
-    if (due === undefined) this.#due.set(key, { open: [{ method, line }], shared: id === null });
+    // The refusal of what was not read may have any id that others have too: null, 0 and the like.
+    const shared = String(id).length < LONG_ID_CHARS;
+    if (due === undefined) this.#due.set(key, { open: [{ method, line }], shared });
     else {
       due.open.push({ method, line });
       due.shared = true;
