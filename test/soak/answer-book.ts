@@ -92,7 +92,7 @@ export class AnswerBook {
     const isProper =
       value['jsonrpc'] === '2.0' &&
       typeof method === 'string' &&
-      (params === undefined || (typeof params === 'object' && params !== null)) &&
+      (params === undefined || typeof params === 'object') &&
       (id === undefined || isId(id));
     if (!isProper) return this.#add(id !== undefined && isId(id) ? id : null, undefined, line);
     if (id !== undefined) this.#add(id, method, line);

@@ -48,7 +48,7 @@ function decodeMessage(value: unknown, text: string): IncomingMessage {
     return { kind, rawId, reason: whatIsWrong(value) ?? 'not a request' };
   }
   const method = body.method as string;
-  const params = body.params as JsonRpcParams | undefined;
+  const params = (body.params ?? undefined) as JsonRpcParams | undefined;
   if (kind === 'request') {
     return { kind, method, params, id: body.id as JsonRpcId, rawId: readRawId(text) };
   }

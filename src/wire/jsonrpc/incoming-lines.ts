@@ -30,7 +30,8 @@ export class IncomingLines {
     this.#options = options;
     this.#splitter = new LineSplitter((bytes, start, end) => this.#onLine(bytes, start, end), {
       maxLineBytes,
-      onOversize: () => this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`),
+      onOversize: (_size, beginning) =>
+        this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`, readLeadingId(beginning)),
     });
   }
 
@@ -116,6 +117,17 @@ export class IncomingLines {
     this.#options.calls.offer({ reply: encodeError(rawId, error), bytes, slot });
   }
 }
+
+/**
+ * The id of a request that was too long to be read, if it stands at its beginning as most programs write it: whoever
+ * asked should be told, and not wait for an answer to nobody.
+ */
+function readLeadingId(beginning: Buffer): RawId {
+  return LEADING_ID.exec(beginning.toString('utf8'))?.[1] ?? 'null';
+}
+
+const LEADING_ID =
+  /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?(?:0|[1-9]\d*)|"[\w.:+/-]*")\s*,/;
 
 function isAnswer(kind: string): boolean {
   return kind === 'response' || kind === 'bad-response';

@@ -71,7 +71,8 @@ export function whatIsWrong(value: unknown): string | undefined {
   if (!isObject(value)) return 'a request is an object';
   if (value.jsonrpc !== '2.0') return 'jsonrpc must be "2.0"';
   if (typeof value.method !== 'string') return 'method must be a string';
-  if (value.params !== undefined && (typeof value.params !== 'object' || value.params === null)) {
+  // null is how some encoders write that there are none.
+  if (value.params !== undefined && typeof value.params !== 'object') {
     return 'params must be an object or an array';
   }
   if (value.id !== undefined && !isId(value.id)) return 'id must be a string, a number or null';

@@ -11,13 +11,18 @@ export const MAX_LINE_BYTES = 16 * 1024 * 1024;
  */
 export type LineSink = (bytes: Buffer, start: number, end: number) => void;
 
+/** `beginning` has up to OVERSIZE_BEGINNING_BYTES of the line, valid during the call. */
+export type OversizeSink = (bytesSoFar: number, beginning: Buffer) => void;
+/** Of a line that is too long, what its refusal may still need: most messages begin with their id. */
+export const OVERSIZE_BEGINNING_BYTES = 1024;
+
 export interface LineSplitterOptions {
   readonly maxLineBytes?: number;
   /**
-   * A line longer than the cap: called once for it, with how much of it had come by then. The rest is dropped up to
-   * the next newline, and the lines after it come as usual.
+   * A line longer than the cap: called once for it, with how much of it had come by then, and how it begins. The rest is
+   * dropped up to the next newline, and the lines after it come as usual.
    */
-  readonly onOversize?: (bytesSoFar: number) => void;
+  readonly onOversize?: OversizeSink;
 }
 
 /** Parts smaller than this are copied together, so that a line that trickles in costs its bytes, not its chunks. */
@@ -26,7 +31,7 @@ const PACK_BLOCK_BYTES = 16 * 1024;
 
 export class LineSplitter {
   readonly #onLine: LineSink;
-  readonly #onOversize: ((bytesSoFar: number) => void) | undefined;
+  readonly #onOversize: OversizeSink | undefined;
   readonly #maxLineBytes: number;
   /** The line so far, in order; what lies in the open block comes after these. */
   #parts: Buffer[] = [];
@@ -67,7 +72,7 @@ export class LineSplitter {
     const max = this.#maxLineBytes;
     const onLine = this.#onLine;
     while (newline !== -1) {
-      if (newline - start > max) this.#onOversize?.(newline - start);
+      if (newline - start > max) this.#onOversize?.(newline - start, beginningOf([chunk.subarray(start)]));
       else onLine(chunk, start, newline);
       start = newline + 1;
       if (start === length) return; // the usual end of a chunk that is one message
@@ -108,9 +113,14 @@ export class LineSplitter {
     if (this.#dropping || length === 0) return;
     const size = this.#held + length;
     if (size > this.#maxLineBytes) {
+      this.#closeBlock();
+      const beginning = beginningOf([
+        ...this.#parts.slice(0, OVERSIZE_BEGINNING_BYTES),
+        chunk.subarray(start, end),
+      ]);
       this.#forget();
       this.#dropping = true;
-      this.#onOversize?.(size);
+      this.#onOversize?.(size, beginning);
       return;
     }
     this.#held = size;
@@ -143,4 +153,11 @@ export class LineSplitter {
     this.#held = 0;
     this.#blockStart = this.#blockEnd;
   }
+}
+
+function beginningOf(parts: readonly Buffer[]): Buffer {
+  return Buffer.concat(parts.map((part) => part.subarray(0, OVERSIZE_BEGINNING_BYTES))).subarray(
+    0,
+    OVERSIZE_BEGINNING_BYTES,
+  );
 }

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { LineSplitter, MAX_LINE_BYTES } from '../../../../src/wire/ndjson/line-splitter.js';
+import {
+  LineSplitter,
+  MAX_LINE_BYTES,
+  OVERSIZE_BEGINNING_BYTES,
+} from '../../../../src/wire/ndjson/line-splitter.js';
 
 /** Lines as text, an oversize one as `!`. */
 function split(chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
@@ -73,6 +77,20 @@ test('an oversize report says how much has come, and nothing of the line is held
   }
   expect(sizes).toEqual([10_500]);
   expect(splitter.heldBytes).toBe(0);
+});
+
+test('an oversize report brings how the line begins, in whatever pieces it came', () => {
+  const line = `{"id":1,${'y'.repeat(20_000)}`;
+  for (const size of [1, 7, 100, 5000, 30_000]) {
+    const seen: string[] = [];
+    const splitter = new LineSplitter(() => {}, {
+      maxLineBytes: 10_000,
+      onOversize: (_size, beginning) => seen.push(beginning.toString()),
+    });
+    for (let at = 0; at < line.length; at += size) splitter.push(Buffer.from(line.slice(at, at + size)));
+    splitter.push(Buffer.from('\n'));
+    expect(seen).toEqual([line.slice(0, OVERSIZE_BEGINNING_BYTES)]);
+  }
 });
 
 test('unless told otherwise a line has 16 MiB at most', () => {
