@@ -137,20 +137,29 @@ function asRecord(group: readonly Part[]): string {
  * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
  * and was made from this very bundle (see code-cache.ts). V8 itself refuses what another version of it has made.
  */
+/** Where the memory's table of contents ends and its code begins. */
+export const HEADER_BYTES = 4096;
+
 const LOADER = `
 const __loaded = new Map();
 const __compiled = [];
-const __cache = (() => {
+const __fs = require("node:fs");
+const __memory = (() => {
   try {
-    const file = require("node:fs").readFileSync(__filename + ".v8");
-    const end = file.indexOf(10);
-    const { build, groups } = JSON.parse(file.latin1Slice(0, end));
-    if (build !== "__BUILD__") return [];
-    return groups.map((range) => range && file.subarray(end + 1 + range[0], end + 1 + range[1]));
-  } catch {
-    return [];
-  }
+    const fd = __fs.openSync(__filename + ".v8");
+    const head = Buffer.allocUnsafeSlow(${HEADER_BYTES});
+    __fs.readSync(fd, head, 0, ${HEADER_BYTES}, 0);
+    const { build, groups } = JSON.parse(head.latin1Slice(0, head.indexOf(10)));
+    if (build === "__BUILD__") return { fd, groups };
+    __fs.closeSync(fd);
+  } catch {}
 })();
+function __recall(group) {
+  const range = __memory?.groups[group];
+  if (!range) return undefined;
+  const bytes = Buffer.allocUnsafeSlow(range[1] - range[0]);
+  return __fs.readSync(__memory.fd, bytes, 0, bytes.length, range[0]) === bytes.length ? bytes : undefined;
+}
 function __load(name) {
   const group = __groupOf[name];
   if (group === undefined) return require(name);
@@ -166,7 +175,7 @@ function __compile(group) {
   const code = text.slice(text.indexOf("/*") + 2, -3).replaceAll(__COMMENT_END__, "*" + "/");
   const script = new (require("node:vm").Script)(code, {
     filename: __filename + "#" + group,
-    cachedData: __cache[group] ?? undefined,
+    cachedData: __recall(group),
   });
   globalThis[Symbol.for("hawser.compiled")]?.("__BUILD__", group, script);
   return script.runInThisContext();

@@ -1,8 +1,8 @@
 // Command-line flags of the servers: one table gives the parsing, the help and the errors.
 //
-// node:util's parseArgs, not a framework: a server that is started once per connection cannot spend 7 ms on its flags.
+// Written out: a server that is started once per connection cannot spend 7 ms on a framework for its flags, and even
+// node:util's parseArgs takes a whole one.
 
-import { parseArgs } from 'node:util';
 import { LocalError } from '../base/errors.js';
 import { nearest } from '../base/nearest.js';
 
@@ -43,33 +43,13 @@ export interface Flags {
 }
 
 export function parseFlags(usage: Usage, args: readonly string[]): Flags {
-  const options = Object.fromEntries(
-    Object.entries(usage.flags).map(([name, flag]) => [
-      name,
-      {
-        type: flag.value === undefined ? ('boolean' as const) : ('string' as const),
-        multiple: true,
-        ...(flag.short !== undefined && { short: flag.short }),
-      },
-    ]),
-  );
-  const given = new Map<string, (string | boolean)[]>();
-  const { tokens } = parseArgs({
-    args: args.map((arg) => longForm(usage, arg)),
-    options,
-    strict: false,
-    allowPositionals: true,
-    tokens: true,
-  });
-  for (const token of tokens) {
-    if (token.kind === 'positional') throw new UsageError(`unexpected argument "${token.value}"`);
-    if (token.kind !== 'option') continue;
-    const value = checked(usage, token);
-    const earlier = given.get(token.name) ?? [];
+  const given = new Map<string, (string | true)[]>();
+  for (const { name, flag, shown, value } of readFlags(usage, args)) {
+    const earlier = given.get(name) ?? [];
     // Which of two did they mean? The wrong guess could allow what was not to be allowed.
-    if (earlier.length > 0 && usage.flags[token.name]?.repeatable !== true)
-      throw new UsageError(`${token.rawName} may be given only once`);
-    given.set(token.name, [...earlier, value]);
+    if (earlier.length > 0 && flag.repeatable !== true)
+      throw new UsageError(`${shown} may be given only once`);
+    given.set(name, [...earlier, value]);
   }
   return {
     has: (name) => given.has(name),
@@ -97,34 +77,61 @@ function columns(rows: readonly (readonly [string, string])[]): string {
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`).join('\n');
 }
 
-/** `-config x` as `--config x`: scripts written for another implementation of the same protocol use one dash. */
-function longForm(usage: Usage, arg: string): string {
-  const name = /^-([a-z][a-z-]+)(=|$)/.exec(arg)?.[1];
-  return name !== undefined && Object.hasOwn(usage.flags, name) ? `-${arg}` : arg;
-}
-
-interface OptionToken {
+interface GivenFlag {
   readonly name: string;
-  readonly rawName: string;
-  readonly value: string | undefined;
-  readonly inlineValue: boolean | undefined;
+  readonly flag: Flag;
+  /** As it was written: `--config`, `-f`. */
+  readonly shown: string;
+  readonly value: string | true;
 }
 
-function checked(usage: Usage, { name, rawName, value, inlineValue }: OptionToken): string | boolean {
+function* readFlags(usage: Usage, args: readonly string[]): Generator<GivenFlag, void> {
+  const rest = [...args];
+  for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
+    const [, dashes = '', written = '', inline] = /^(--?)([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
+    if (arg === '--') {
+      if (rest[0] !== undefined) throw new UsageError(`unexpected argument "${rest[0]}"`);
+    } else if (dashes === '' || arg === '-') {
+      throw new UsageError(`unexpected argument "${arg}"`);
+    } else if (dashes === '--' || Object.hasOwn(usage.flags, written)) {
+      // One dash before a long name: scripts written for another implementation of the same protocol have it so.
+      yield readFlag(usage, written, `--${written}`, inline, rest);
+    } else {
+      yield* readLetters(usage, arg.slice(1), rest);
+    }
+  }
+}
+
+/** `-hf x` and `-hfx`: each letter a flag, and what follows one that takes a value is its value. */
+function* readLetters(usage: Usage, letters: string, rest: string[]): Generator<GivenFlag, void> {
+  for (const [at, letter] of [...letters].entries()) {
+    const name = Object.keys(usage.flags).find((each) => usage.flags[each]?.short === letter) ?? letter;
+    const tail = [...letters].slice(at + 1).join('');
+    const takes = Object.hasOwn(usage.flags, name) && usage.flags[name]?.value !== undefined;
+    yield readFlag(usage, name, `-${letter}`, takes && tail !== '' ? tail : undefined, rest);
+    if (takes) return;
+  }
+}
+
+function readFlag(
+  usage: Usage,
+  name: string,
+  shown: string,
+  inline: string | undefined,
+  rest: string[],
+): GivenFlag {
   const flag = Object.hasOwn(usage.flags, name) ? usage.flags[name] : undefined; // not `--constructor`
   if (flag === undefined) {
-    const close = nearest(name, Object.keys(usage.flags));
-    throw new UsageError(
-      `unknown option ${rawName}${close === undefined ? '' : `; did you mean --${close}?`}`,
-    );
+    const close = shown.startsWith('--') ? nearest(name, Object.keys(usage.flags)) : undefined;
+    throw new UsageError(`unknown option ${shown}${close === undefined ? '' : `; did you mean --${close}?`}`);
   }
   if (flag.value === undefined) {
-    if (value !== undefined) throw new UsageError(`${rawName} takes no value`);
-    return true;
+    if (inline !== undefined) throw new UsageError(`${shown} takes no value`);
+    return { name, flag, shown, value: true };
   }
-  // `--root --stdio` has forgotten a value; a value that really begins with dashes can be given as `--root=--odd`.
-  const forgotten = value?.startsWith('--') === true && inlineValue !== true;
-  if (value === undefined || value === '' || forgotten)
-    throw new UsageError(`${rawName} needs a value: ${rawName} ${flag.value}`);
-  return value;
+  // `--root --stdio` has forgotten a value; a value that really begins with a dash can be given as `--root=-odd`.
+  const isNext = rest[0] === '-' || rest[0]?.startsWith('-') === false;
+  const value = inline ?? (isNext ? rest.shift() : undefined) ?? '';
+  if (value === '') throw new UsageError(`${shown} needs a value: ${shown} ${flag.value}`);
+  return { name, flag, shown, value };
 }

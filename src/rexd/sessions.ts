@@ -72,7 +72,6 @@ export class Sessions extends Resource {
     const session = new Session(facts);
     this.#open.set(session.id, session);
     this.clientName = session.clientName;
-    session.signal.addEventListener('abort', () => this.#places.give(), { once: true });
     return session;
   }
 
@@ -85,13 +84,22 @@ export class Sessions extends Resource {
   async end(id: string): Promise<void> {
     const session = this.get(id);
     this.#open.delete(id);
-    await session.close();
+    await this.#end(session);
   }
 
   protected override async release(reason: Error): Promise<void> {
     const sessions = [...this.#open.values()];
     this.#open.clear();
-    await settleAll(sessions.map((session) => session.close(reason)));
+    await settleAll(sessions.map((session) => this.#end(session, reason)));
+  }
+
+  /** Its place is free when all that it started is gone. */
+  async #end(session: Session, reason?: Error): Promise<void> {
+    try {
+      await session.close(reason);
+    } finally {
+      this.#places.give();
+    }
   }
 }
 
