@@ -109,10 +109,10 @@ export class RexdServer extends Resource {
 
 /** Events in order with the answers. What cannot be sent is dropped: nobody is there to read it. */
 function eventSink(peer: RpcPeer): EventSink {
-  return (line) => {
+  return (frame) => {
     if (peer.closing) return undefined;
     try {
-      return peer.notifyRaw(line) ? undefined : peer.drained().catch(() => {});
+      return peer.notifyFrame(frame) ? undefined : peer.drained().catch(() => {});
     } catch {
       return undefined;
     }

@@ -12,6 +12,8 @@ export const INLINE_BYTES = 64 * 1024;
 export const MAX_SPOOL_BYTES = 256 * 1024 * 1024;
 /** Read at once at most; a caller who wants more reads again. */
 export const MAX_SPOOL_READ_BYTES = 1024 * 1024;
+/** Written to disk together: a write of its own for every chunk costs more than the chunk. */
+const BATCH_BYTES = 256 * 1024;
 /** Not yet on disk; beyond it `append` asks its caller to wait. */
 export const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
@@ -139,31 +141,32 @@ export class OutputSpool extends Resource {
   #queue(bytes: Uint8Array): void {
     this.#pending.push(bytes);
     this.#unwritten += bytes.length;
-    this.#flushing ??= this.#flush();
+    if (this.#unwritten >= BATCH_BYTES) this.#flushing ??= this.#flush();
   }
 
   /** One write at a time, of all that has come together since the last one. */
   async #flush(): Promise<void> {
     try {
       this.#file ??= await this.#create();
-      const batch = this.#pending.length === 1 ? this.#pending[0] : Buffer.concat(this.#pending);
+      const batch = this.#pending;
       this.#pending = [];
-      if (batch !== undefined) await this.#writeBatch(this.#file, batch);
+      if (batch.length > 0) await this.#writeBatch(this.#file, batch);
     } catch (error) {
       this.#failure = { errno: errnoOf(error) };
       this.#pending = [];
       this.#unwritten = 0;
     }
-    this.#flushing = this.#pending.length > 0 ? this.#flush() : undefined;
+    this.#flushing = this.#unwritten >= BATCH_BYTES ? this.#flush() : undefined;
   }
 
-  async #writeBatch(file: FileHandle, batch: Uint8Array): Promise<void> {
-    for (let done = 0; done < batch.length; ) {
-      const { bytesWritten } = await file.write(batch, done, batch.length - done, this.#flushed);
+  async #writeBatch(file: FileHandle, batch: readonly Uint8Array[]): Promise<void> {
+    const size = batch.reduce((sum, { length }) => sum + length, 0);
+    for (let rest = batch, done = 0; done < size; rest = [Buffer.concat(batch).subarray(done)]) {
+      const { bytesWritten } = await file.writev(rest, this.#flushed);
       done += bytesWritten;
       this.#flushed += bytesWritten;
     }
-    this.#unwritten -= batch.length;
+    this.#unwritten -= size;
   }
 
   /** A byte has the same place in the file as in the output; a file that is not kept has a hole at the beginning. */
@@ -187,7 +190,7 @@ export class OutputSpool extends Resource {
 
   /** Waits only for what is wanted, so that a busy writer cannot keep a reader waiting for ever. */
   async #written(offset: number): Promise<void> {
-    while (this.#flushed < offset && this.#flushing !== undefined) await this.#flushing;
+    while (this.#flushed < offset && this.#unwritten > 0) await (this.#flushing ??= this.#flush());
   }
 
   async #caughtUp(): Promise<void> {

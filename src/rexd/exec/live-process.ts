@@ -160,7 +160,7 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
   async #run(sink: EventSink, leader: Promise<LeaderExit>): Promise<ExitState> {
     await this.deliverOutput();
     this.#exit = describeExit(await leader, this.#timedOut);
-    await sink(Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...this.exitEvent(this.#exit) })));
+    await sink(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', ...this.exitEvent(this.#exit) })}\n`));
     return this.#exit;
   }
 

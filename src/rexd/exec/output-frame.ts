@@ -13,7 +13,7 @@ export class OutputFramer {
     this.#head = `{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${JSON.stringify(ids).slice(0, -1)},"seq":`;
   }
 
-  /** The next event of the stream, one line without its newline. `seq` counts from 1. */
+  /** The next event of the stream, one line with its newline, until the next call. `seq` counts from 1. */
   frame(bytes: Uint8Array): Uint8Array {
     this.#seq += 1;
     return isUtf8(bytes) ? this.#textFrame(bytes) : this.#base64Frame(bytes);
@@ -23,7 +23,7 @@ export class OutputFramer {
     const head = `${this.#head}${this.#seq},"encoding":"utf8","data":"`;
     const line = scratchFor(head.length + bytes.length * MAX_ESCAPED_RATIO + TAIL.length);
     const end = escapeInto(bytes, line, line.write(head, 0, 'latin1'));
-    return Buffer.from(line.subarray(0, end + line.write(TAIL, end, 'latin1')));
+    return line.subarray(0, end + line.write(TAIL, end, 'latin1'));
   }
 
   #base64Frame(bytes: Uint8Array): Uint8Array {
@@ -32,11 +32,11 @@ export class OutputFramer {
   }
 }
 
-const TAIL = '"}}';
+const TAIL = '"}}\n';
 
 let scratch = Buffer.alloc(0);
 
-/** Room for the worst case, used again and again: what waits to be sent is a copy of just its own size. */
+/** Room for the worst case, used again and again: what has to wait is copied by whoever sends it. */
 function scratchFor(bytes: number): Buffer {
   if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(bytes);
   return scratch;

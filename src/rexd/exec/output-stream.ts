@@ -5,8 +5,11 @@ import { coalesce, COALESCE_BYTES, type ChunkSource } from './coalesce.js';
 import type { OutputBudget } from './output-budget.js';
 import type { OutputFramer } from './output-frame.js';
 
-/** Where events go: resolves when there is room for more. Never rejects: a client that is gone takes everything. */
-export type EventSink = (line: Uint8Array) => Promise<void> | undefined;
+/**
+ * Where events go: a line with its newline, lent for the call. Resolves when there is room for more. Never rejects: a
+ * client that is gone takes everything.
+ */
+export type EventSink = (frame: Uint8Array) => Promise<void> | undefined;
 
 export interface OutputStreamOptions {
   readonly source: ChunkSource;

@@ -155,9 +155,12 @@ export class RpcPeer extends Resource {
     return this.notify(event.name, params as object);
   }
 
-  /** A whole message as it shall go out: one line of JSON without its newline, in order with everything else. */
-  notifyRaw(line: Line): boolean {
-    return this.#writer.send(line);
+  /**
+   * A whole message as it shall go out, one line of JSON with its newline, in order with everything else. The bytes are
+   * lent: they may be changed as soon as this returns.
+   */
+  notifyFrame(frame: Uint8Array): boolean {
+    return this.#writer.sendFrame(frame);
   }
 
   /** Resolves when the other side has taken enough for more to be sent; rejects when it is gone. */

@@ -119,11 +119,29 @@ export class LineWriter {
     const bytes = sizeOf(line) + 1;
     this.#assertRoom(bytes);
     this.#append(line);
-    this.#waitingBytes += bytes;
-    if (this.queuedBytes > this.#highWater) this.#congested = true;
-    this.#waitingLines += 1;
-    this.#schedule();
-    return !this.#congested;
+    return this.#taken(bytes);
+  }
+
+  /**
+   * `send` for a line with its newline, lent for the call: what does not go out at once is copied. It spares a copy of
+   * every byte where lines are long and come one after another.
+   */
+  sendFrame(frame: Uint8Array): boolean {
+    if (this.#failure !== undefined || this.#ending !== undefined) return false;
+    if (this.queuedBytes === 0 && this.#mayBypass(frame.length)) {
+      const taken = this.#options.writeNow?.(frame) ?? 0;
+      if (taken === frame.length) return true;
+      const rest = Buffer.from(frame.subarray(taken));
+      this.#flights.push({ bytes: rest.length, waiters: [] });
+      this.#flyingBytes += rest.length;
+      this.#out.write(rest, this.#landed);
+      return true;
+    }
+    this.#assertRoom(frame.length);
+    if (this.#text !== '') this.#pieces.push(this.#text);
+    this.#pieces.push(Buffer.from(frame));
+    this.#text = '';
+    return this.#taken(frame.length);
   }
 
   /** `send`, as a promise: resolves when the line was handed over, which is not to say received. */
@@ -158,6 +176,15 @@ export class LineWriter {
       if (this.queuedBytes === 0) this.#out.end();
     });
     return this.#ending;
+  }
+
+  /** A line of so many bytes waits now. Whether there is room for another. */
+  #taken(bytes: number): boolean {
+    this.#waitingBytes += bytes;
+    if (this.queuedBytes > this.#highWater) this.#congested = true;
+    this.#waitingLines += 1;
+    this.#schedule();
+    return !this.#congested;
   }
 
   /** A line longer than the cap may pass when it is alone: the cap is on what piles up. */
@@ -239,15 +266,15 @@ export class LineWriter {
     }
     this.#out.cork();
     for (const piece of pieces) this.#out.write(piece);
-    this.#out.write(text, this.#landed); // never empty: it ends with the last newline
+    this.#out.write(text, this.#landed);
     this.#out.uncork();
   }
 
   /** Past the stream where it has nothing of its own to write; what is not taken goes the usual way. */
   #flushNow(pieces: readonly Piece[], text: string): boolean {
     const { writeNow } = this.#options;
-    if (writeNow === undefined || this.#flights.length > 1 || this.#out.writableLength > 0) return false;
-    if (this.#flyingBytes > MAX_DIRECT_BYTES || this.#out.destroyed) return false;
+    if (writeNow === undefined || this.#flights.length > 1 || !this.#mayBypass(this.#flyingBytes))
+      return false;
     const bytes = pieces.length === 0 ? Buffer.from(text) : joinPieces([...pieces, text]);
     const taken = writeNow(bytes);
     if (taken < bytes.length) {
@@ -257,6 +284,10 @@ export class LineWriter {
     this.#landed();
     this.#flushSoon(); // so that what else this tick brings joins one write
     return true;
+  }
+
+  #mayBypass(bytes: number): boolean {
+    return bytes <= MAX_DIRECT_BYTES && this.#out.writableLength === 0 && !this.#out.destroyed;
   }
 
   readonly #landed = (error?: Error | null): void => {

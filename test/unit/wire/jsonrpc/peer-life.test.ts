@@ -404,7 +404,7 @@ describe('limits', () => {
       const bytes = Buffer.from(
         JSON.stringify({ jsonrpc: '2.0', method: 'out', params: { data: 'x'.repeat(1000) } }),
       );
-      for (; sent < 2000; sent++) if (!peer.notifyRaw(bytes)) await peer.drained();
+      for (; sent < 2000; sent++) if (!peer.notifyFrame(bytes)) await peer.drained();
     };
     const done = produce();
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -207,7 +207,7 @@ describe('notifications', () => {
   test('raw lines and raw results go out in order with everything else', async () => {
     await using served = wirePeer({
       onRequest: (call) => {
-        served.peer.notifyRaw(Buffer.from('{"first":1.0}'));
+        served.peer.notifyFrame(Buffer.from('{"first":1.0}\n'));
         served.peer.notify('second');
         return call.method === 'bytes' ? new RawJson(Buffer.from('[1.0]')) : new RawJson('[2.0]');
       },
