@@ -50,10 +50,18 @@ export class InputPipe {
    * with InputClosedError, or with InputFullError and nothing taken.
    */
   write(bytes: Uint8Array): Promise<void> {
-    const waiting = this.stream.writableLength;
-    if (waiting > 0 && waiting + bytes.length > MAX_WAITING_INPUT_BYTES)
-      return Promise.reject(new InputFullError(MAX_WAITING_INPUT_BYTES));
+    if (this.#isFull(bytes)) return Promise.reject(new InputFullError(MAX_WAITING_INPUT_BYTES));
     return this.#run((done) => this.stream.write(bytes, done));
+  }
+
+  /**
+   * The last bytes there are, and the end right behind them: in one step, so that nobody writes in between and the end
+   * comes also when the caller does not wait for it. Rejects as `write` does; after InputFullError the input stays open.
+   */
+  async writeLast(bytes: Uint8Array): Promise<void> {
+    if (bytes.length === 0) return await this.end();
+    if (this.#isFull(bytes)) throw new InputFullError(MAX_WAITING_INPUT_BYTES);
+    await Promise.all([this.write(bytes), this.end()]);
   }
 
   /** Closes the input after all that was written before. Ending twice is no error. */
@@ -70,6 +78,11 @@ export class InputPipe {
   destroy(): void {
     this.stream.destroy();
     this.#late?.look();
+  }
+
+  #isFull(bytes: Uint8Array): boolean {
+    const waiting = this.stream.writableLength;
+    return waiting > 0 && waiting + bytes.length > MAX_WAITING_INPUT_BYTES;
   }
 
   #run(start: (done: (error?: Error | null) => void) => void): Promise<void> {

@@ -79,8 +79,8 @@ export class DetachedProcess extends LiveProcess {
   async input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {
     const { stdin } = this.#supervisor;
     if (stdin === undefined) throw new InputClosedError();
-    if (bytes.length > 0) await withSignal(stdin.write(bytes), signal);
-    if (eof) await withSignal(stdin.end(), signal);
+    if (eof) await withSignal(stdin.writeLast(bytes), signal);
+    else if (bytes.length > 0) await withSignal(stdin.write(bytes), signal);
   }
 
   protected override get mark(): string {

@@ -8,14 +8,9 @@ import { listExec } from '../methods/exec-list.js';
 import { readExec } from '../methods/exec-read.js';
 import { startExec } from '../methods/exec-start.js';
 import { waitForExec } from '../methods/exec-wait.js';
-import { sweepFormerSpools } from '../spool-dir.js';
 import { ExecInput, ExecKill, ExecList, ExecRead, ExecStart, ExecWait } from '../protocol/exec.js';
 
-/** Nobody waits for the leftovers of others to be gone; the first command must not. */
-const SWEEP_AFTER_MS = 1000;
-
 export function addExecMethods(router: Router<CallContext>): void {
-  setTimeout(sweepFormerSpools, SWEEP_AFTER_MS).unref();
   router
     .method(ExecStart, startExec)
     .method(ExecWait, waitForExec)

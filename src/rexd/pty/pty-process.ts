@@ -90,8 +90,9 @@ export class PtyProcess extends LiveProcess {
 
   /** Rejects with InputClosedError or InputFullError, or with the signal's reason when nobody reads in time. */
   async input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {
-    if (bytes.length > 0) await withSignal(this.#terminal.write(bytes), signal);
-    if (eof) await withSignal(this.#terminal.write(END_OF_INPUT), signal);
+    // In one piece: nobody types in between, and the end comes also when the caller does not wait for it.
+    const typed = eof ? Buffer.concat([bytes, END_OF_INPUT]) : bytes;
+    if (typed.length > 0) await withSignal(this.#terminal.write(typed), signal);
   }
 
   /** Throws ClosedError when the terminal has ended. */

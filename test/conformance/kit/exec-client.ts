@@ -14,6 +14,8 @@ export interface ClientOptions {
   readonly limits?: Readonly<Record<string, number>>;
   readonly allowShell?: boolean;
   readonly config?: MoreConfig;
+  /** What the server's own environment has beside the usual. `{base}` in it stands for the folder that holds all of the grounds. */
+  readonly env?: Readonly<Record<string, string>>;
   /** A further server on the grounds of another client, which clears them away. */
   readonly beside?: ExecClient;
 }
@@ -48,7 +50,13 @@ export class ExecClient implements AsyncDisposable {
     }
     const more = options.allowShell === false ? { security: ['allow_shell = false'] } : options.config;
     const grounds = makeGrounds(options.limits, more);
-    const client = new ExecClient(new RexdUnderTest(grounds));
+    const env = Object.entries(options.env ?? {}).map(([name, value]) => [
+      name,
+      value.replaceAll('{base}', grounds.base),
+    ]);
+    const client = new ExecClient(
+      new RexdUnderTest(grounds, Object.fromEntries(env) as Record<string, string>),
+    );
     client.sessionId = await client.openSession();
     return client;
   }

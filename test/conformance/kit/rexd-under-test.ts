@@ -15,8 +15,8 @@ export class RexdUnderTest extends Program {
   readonly grounds: Grounds;
   #lastId = 0;
 
-  constructor(grounds: Grounds) {
-    super(rexdCommand(grounds), { env: { XDG_STATE_HOME: grounds.state } });
+  constructor(grounds: Grounds, env: Readonly<Record<string, string>> = {}) {
+    super(rexdCommand(grounds), { env: { XDG_STATE_HOME: grounds.state, ...env } });
     this.grounds = grounds;
   }
 

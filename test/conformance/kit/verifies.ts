@@ -4,6 +4,7 @@ import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
 import { rexdClients } from '../clauses/rexd-clients.js';
 import { rexdDetach } from '../clauses/rexd-detach.js';
+import { rexdEnds } from '../clauses/rexd-ends.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
@@ -16,6 +17,7 @@ import { rexd } from '../clauses/rexd.js';
 export const clauses = {
   ...rexdClients,
   ...rexdDetach,
+  ...rexdEnds,
   ...rexdExec,
   ...rexdFiles,
   ...rexdFs,

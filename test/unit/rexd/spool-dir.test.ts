@@ -1,11 +1,11 @@
 // Where output is kept for a while, and what is done about the leftovers of servers that were killed.
 
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepPrivateDirs } from '../../../src/host/process/private-dir.js';
-import { spoolDir, sweepFormerSpools } from '../../../src/rexd/spool-dir.js';
+import { spoolDir } from '../../../src/rexd/spool-dir.js';
 
 let place: string;
 beforeEach(() => {
@@ -31,22 +31,4 @@ test('the folder of a server that was killed is swept, that of one that lives is
   expect(sweepPrivateDirs([place])).toBe(1);
   expect(existsSync(mine)).toBe(true);
   expect(existsSync(dead)).toBe(false);
-});
-
-test('of the folders by the former name only our own of the dead go; links, files and the living stay', () => {
-  const nobody = 2 ** 22 + 1; // above all pids
-  mkdirSync(join(place, `rexd-${nobody}`));
-  writeFileSync(join(place, `rexd-${nobody}`, 'output'), 'x');
-  mkdirSync(join(place, `rexd-${process.pid}`));
-  mkdirSync(join(place, 'rexd-notes'));
-  mkdirSync(join(place, 'target'));
-  writeFileSync(join(place, 'target', 'precious'), 'x');
-  symlinkSync(join(place, 'target'), join(place, `rexd-${nobody + 1}`));
-  writeFileSync(join(place, `rexd-${nobody + 2}`), 'x');
-  expect(sweepFormerSpools(place)).toBe(1);
-  expect(readdirSync(place).sort()).toEqual(
-    ['rexd-notes', `rexd-${process.pid}`, `rexd-${nobody + 1}`, `rexd-${nobody + 2}`, 'target'].sort(),
-  );
-  expect(existsSync(join(place, 'target', 'precious'))).toBe(true);
-  expect(sweepFormerSpools(join(place, 'nowhere'))).toBe(0);
 });

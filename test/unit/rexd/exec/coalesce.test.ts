@@ -21,6 +21,15 @@ class Pushed {
   }
 }
 
+/** From here on time passes only when the test says so. */
+function holdClock(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 test('the first chunk is given at once and alone', async () => {
   const source = new Pushed();
   const pieces = coalesce(source);
@@ -31,6 +40,7 @@ test('the first chunk is given at once and alone', async () => {
 });
 
 test('what follows in a hurry travels together', async () => {
+  holdClock(); // however busy the machine is, no time passes between these
   const source = new Pushed();
   const pieces = coalesce(source);
   for (const text of ['a', 'b', 'c', 'd']) source.push(Buffer.from(text));
@@ -69,12 +79,8 @@ test('no more than COALESCE_BYTES and one chunk are ever held', async () => {
   );
 });
 
-afterEach(() => {
-  vi.useRealTimers();
-});
-
 test('after a piece the next waits COALESCE_MS for company, and not a moment longer', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  holdClock();
   const source = new Pushed();
   const pieces = coalesce(source);
   source.push(Buffer.from('a'));

@@ -78,6 +78,8 @@ test('what was spooled is gone after closing', async () => {
   const terminal = await PtyProcess.start(request(['seq', '1', '50000']));
   terminal.begin();
   await terminal.ended;
+  // The disk is written to behind everybody's back; only who reads waits for it.
+  expect((await terminal.read('stdout', 300_000, 10)).length).toBe(10);
   expect(readdirSync(join(folder, 'spool'))).toHaveLength(1);
   await terminal.close();
   expect(readdirSync(join(folder, 'spool'))).toEqual([]);
