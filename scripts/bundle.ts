@@ -135,7 +135,9 @@ function asRecord(group: readonly Part[]): string {
 
 /**
  * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
- * and was made from this very bundle (see code-cache.ts). V8 itself refuses what another version of it has made.
+ * and was made from this very bundle by this very Node (see code-cache.ts). V8 believes what it is given and would crash over
+ * the wrong bytes, so a sample of them is summed up first: a block that a disk or a copy has lost is found; to look at
+ * every byte would take longer than to compile.
  */
 /** Where the memory's table of contents ends and its code begins. */
 export const HEADER_BYTES = 4096;
@@ -144,13 +146,20 @@ const LOADER = `
 const __loaded = new Map();
 const __compiled = [];
 const __fs = require("node:fs");
+const __made = "__BUILD__ " + process.version + " " + process.arch;
+function __sum(bytes) {
+  const words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
+  let sum = bytes.length;
+  for (let i = 0; i < words.length; i += 16) sum = (Math.imul(sum, 31) + words[i]) | 0;
+  return sum;
+}
 const __memory = (() => {
   try {
     const fd = __fs.openSync(__filename + ".v8");
     const head = Buffer.allocUnsafeSlow(${HEADER_BYTES});
     __fs.readSync(fd, head, 0, ${HEADER_BYTES}, 0);
-    const { build, groups } = JSON.parse(head.latin1Slice(0, head.indexOf(10)));
-    if (build === "__BUILD__") return { fd, groups };
+    const { made, groups } = JSON.parse(head.latin1Slice(0, head.indexOf(10)));
+    if (made === __made) return { fd, groups };
     __fs.closeSync(fd);
   } catch {}
 })();
@@ -158,7 +167,8 @@ function __recall(group) {
   const range = __memory?.groups[group];
   if (!range) return undefined;
   const bytes = Buffer.allocUnsafeSlow(range[1] - range[0]);
-  return __fs.readSync(__memory.fd, bytes, 0, bytes.length, range[0]) === bytes.length ? bytes : undefined;
+  if (__fs.readSync(__memory.fd, bytes, 0, bytes.length, range[0]) !== bytes.length) return undefined;
+  return __sum(bytes) === range[2] ? bytes : undefined;
 }
 function __load(name) {
   const group = __groupOf[name];
@@ -177,7 +187,7 @@ function __compile(group) {
     filename: __filename + "#" + group,
     cachedData: __recall(group),
   });
-  globalThis[Symbol.for("hawser.compiled")]?.("__BUILD__", group, script);
+  globalThis[Symbol.for("hawser.compiled")]?.(__made, __sum, group, script);
   return script.runInThisContext();
 }
 `;

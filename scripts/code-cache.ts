@@ -32,11 +32,17 @@ export function keepCompiledCode(name: string, bundle: string): void {
   try {
     const { args, input } = rehearse(folder);
     const { NODE_OPTIONS: _options, ...env } = process.env;
-    spawnSync(process.execPath, ['--require', join(ROOT, 'scripts/record-code.cjs'), bundle, ...args], {
-      env: { ...env, HAWSER_CODE_CACHE: `${bundle}.v8`, XDG_CONFIG_HOME: folder },
-      input,
-      timeout: 30_000,
-    });
+    const run = spawnSync(
+      process.execPath,
+      ['--require', join(ROOT, 'scripts/record-code.cjs'), bundle, ...args],
+      {
+        env: { ...env, HAWSER_CODE_CACHE: `${bundle}.v8`, XDG_CONFIG_HOME: folder },
+        input,
+        timeout: 30_000,
+      },
+    );
+    if (run.status !== 0)
+      console.warn(`${name}: no compiled code is kept: its rehearsal failed\n${String(run.stderr)}`);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

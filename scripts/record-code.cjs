@@ -10,10 +10,12 @@ const STDOUT = 1;
 const HEADER_BYTES = 4096;
 
 const scripts = [];
-let build = '';
+let made = '';
+let sum;
 let startCode;
-globalThis[Symbol.for('hawser.compiled')] = (ofBuild, group, script) => {
-  build = ofBuild;
+globalThis[Symbol.for('hawser.compiled')] = (ofBundle, itsSum, group, script) => {
+  made = ofBundle;
+  sum = itsSum;
   scripts[group] = script;
 };
 
@@ -30,14 +32,15 @@ process.on('exit', () => {
   let at = HEADER_BYTES;
   const groups = Array.from(scripts, (script, group) => {
     if (script === undefined) return null;
-    const blob = (group === START ? startCode : undefined) ?? script.createCachedData();
+    // A copy of its own: what is summed up begins where its memory begins.
+    const blob = Buffer.from(new Uint8Array((group === START ? startCode : undefined) ?? script.createCachedData()).buffer);
     blobs.push(blob);
     at += blob.length;
-    return [at - blob.length, at];
+    return [at - blob.length, at, sum(blob)];
   });
   // Renamed into place: a bundle that starts meanwhile finds all of it or nothing.
   const head = Buffer.alloc(HEADER_BYTES);
-  head.write(`${JSON.stringify({ build, groups })}\n`);
+  head.write(`${JSON.stringify({ made, groups })}\n`);
   fs.writeFileSync(`${file}.new`, Buffer.concat([head, ...blobs]));
   fs.renameSync(`${file}.new`, file);
 });

@@ -104,9 +104,10 @@ function* readFlags(usage: Usage, args: readonly string[]): Generator<GivenFlag,
 
 /** `-hf x` and `-hfx`: each letter a flag, and what follows one that takes a value is its value. */
 function* readLetters(usage: Usage, letters: string, rest: string[]): Generator<GivenFlag, void> {
-  for (const [at, letter] of [...letters].entries()) {
+  for (let at = 0; at < letters.length; at++) {
+    const letter = letters.charAt(at);
     const name = Object.keys(usage.flags).find((each) => usage.flags[each]?.short === letter) ?? letter;
-    const tail = [...letters].slice(at + 1).join('');
+    const tail = letters.slice(at + 1);
     const takes = Object.hasOwn(usage.flags, name) && usage.flags[name]?.value !== undefined;
     yield readFlag(usage, name, `-${letter}`, takes && tail !== '' ? tail : undefined, rest);
     if (takes) return;

@@ -7,6 +7,7 @@ import type { Sandbox } from '../guard/sandbox.js';
 import type { PolicySource } from './command-rules.js';
 import type { EventSink } from './exec/output-stream.js';
 import type { RexdLimit } from './limits.js';
+import type { LongAnswers } from './long-answers.js';
 import type { Sessions } from './sessions.js';
 
 /** What holds for every connection. */
@@ -35,6 +36,10 @@ export interface CallContext {
   readonly log: Log;
   /** The way of all events to the client, in order with the answers. */
   readonly sink: EventSink;
+  /** For reads, whose answers may be long. */
+  readonly reads: LongAnswers;
+  /** For what walks a tree: slow, and perhaps long. */
+  readonly walks: LongAnswers;
   /** Runs once the answer of this call is on its way. */
   readonly afterReply: (then: () => void) => void;
 }

@@ -14,12 +14,18 @@ import type { CallContext, ServerFacts } from './context.js';
 import type { EventSink } from './exec/output-stream.js';
 import { openSession } from './methods/session-open.js';
 import { SessionOpen } from './protocol/session-open.js';
+import { LongAnswers } from './long-answers.js';
 import { SessionPlaces, Sessions } from './sessions.js';
 
 /** After the end of its input a client has this long to take what it is owed; then again while it takes nothing. */
 export const LAST_ANSWERS_MS = 5000;
 /** When the server is told to end: how long a client may take to hear how its programs ended. More than their grace. */
 export const LAST_EVENTS_MS = 3000;
+
+/** fs.read and exec.read of one client that are made at the same time; the others wait their turn. */
+export const MAX_READS_AT_ONCE = 8;
+/** fs.list, fs.glob and fs.search of one client that run at the same time. */
+export const MAX_WALKS_AT_ONCE = 8;
 
 export interface RexdServerOptions {
   readonly facts: ServerFacts;
@@ -65,6 +71,8 @@ export class RexdServer extends Resource {
         sessions,
         log: this.#log,
         sink,
+        reads,
+        walks,
         afterReply: (then) => incoming.afterReply(then),
       });
     const peer = new RpcPeer(link, {
@@ -76,6 +84,8 @@ export class RexdServer extends Resource {
       log: this.#log,
     });
     const sink = eventSink(peer);
+    const reads = longAnswers(peer, MAX_READS_AT_ONCE);
+    const walks = longAnswers(peer, MAX_WALKS_AT_ONCE);
     // A client that sends nothing more is gone: what it started ends now, not when the last answer has been taken.
     void peer.inputEnded.then(() => this.#end(sessions));
     this.#connections.set(peer, sessions);
@@ -107,13 +117,18 @@ export class RexdServer extends Resource {
   }
 }
 
-/** Events in order with the answers. What cannot be sent is dropped: nobody is there to read it. */
+function longAnswers(peer: RpcPeer, maxAtOnce: number): LongAnswers {
+  return new LongAnswers({ maxAtOnce, isCongested: () => peer.congested, drained: () => peer.drained() });
+}
+
+/** Events in order with the answers. One that cannot be queued must not just be missing: that ends the connection. */
 function eventSink(peer: RpcPeer): EventSink {
   return (frame) => {
     if (peer.closing) return undefined;
     try {
       return peer.notifyFrame(frame) ? undefined : peer.drained().catch(() => {});
-    } catch {
+    } catch (thrown) {
+      void peer.close(toError(thrown));
       return undefined;
     }
   };

@@ -97,7 +97,7 @@ test('SIGTERM ends it in good order while it waits at a pipe for its first reque
   spawnSync('mkfifo', [fifo]);
   const writer = openSync(fifo, files.O_RDWR);
   const reader = openSync(fifo, files.O_RDONLY);
-  const child = spawn(process.execPath, REXD, { stdio: [reader, 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, REXD, { stdio: [reader, 'pipe', 'inherit'] });
   const exited = once(child, 'exit');
   await until(() => catches(child.pid ?? 0, SIGHUP), 'the server to handle its signals'); // the last it sets
   child.kill('SIGTERM');
@@ -118,8 +118,13 @@ const CACHES: readonly [string, (fresh: Buffer) => Buffer | undefined][] = [
   ['as one file, alone', () => undefined],
   [
     'beside the memory of another build',
-    (fresh) => Buffer.from(fresh.toString('latin1').replace(/"build":"./, '"build":"?'), 'latin1'),
+    (fresh) => Buffer.from(fresh.toString('latin1').replace(/"made":"./, '"made":"?'), 'latin1'),
   ],
+  [
+    'beside a memory of another Node',
+    (fresh) => edit(fresh, (text) => text.replace(process.version, 'v0.0.0')),
+  ],
+  ['beside a memory with a block of zeros', (fresh) => Buffer.from(fresh).fill(0, 8192, 12_288)],
   ['beside a memory cut short', (fresh) => fresh.subarray(0, fresh.length / 2)],
   ['beside a memory that is none', () => Buffer.from('nothing of the kind')],
   ['beside an empty memory', () => Buffer.alloc(0)],
@@ -131,6 +136,9 @@ for (const [i, [how, change]] of CACHES.entries()) {
     copyFileSync(bin('rexd'), copy);
     const memory = change(readFileSync(`${bin('rexd')}.v8`));
     if (memory !== undefined) writeFileSync(`${copy}.v8`, memory);
+    expect(how.startsWith('with') === (memory?.equals(readFileSync(`${bin('rexd')}.v8`)) ?? false)).toBe(
+      true,
+    );
     await using program = new Program([process.execPath, copy, '--stdio', '--root', folder]);
     program.write(`${request(1)}\n`);
     expect(await program.line()).toContain('"rexd/1"');
@@ -144,6 +152,10 @@ const SIGHUP = constants.signals.SIGHUP;
 /** Whether it is in the system call `read`, of descriptor 0. */
 function isReadingInput(pid: number): boolean {
   return /^\d+ 0x0 /.test(readFileSync(`/proc/${pid}/syscall`, 'utf8'));
+}
+
+function edit(bytes: Buffer, change: (text: string) => string): Buffer {
+  return Buffer.from(change(bytes.toString('latin1')), 'latin1');
 }
 
 /** Whether the process has a handler for the signal, as the kernel sees it. */

@@ -66,3 +66,9 @@ function read(pid: number): Running | undefined {
     return undefined; // ended while we looked
   }
 }
+
+/** The most memory it has had at any time. */
+export function peakRssBytes(pid: number): number {
+  const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
+  return Number(found?.[1]) * 1024;
+}

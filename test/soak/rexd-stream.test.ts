@@ -3,11 +3,12 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { peakRssBytes } from '../helpers/proc.js';
 import { expect, test } from 'vitest';
 import { bin } from '../helpers/program.js';
 
@@ -85,10 +86,6 @@ async function* lines(stream: Readable): AsyncGenerator<string, void, undefined>
     }
     held.push(chunk.subarray(from));
   }
-}
-
-function peakRssBytes(pid: number): number {
-  return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1]) * 1024;
 }
 
 let computed: Promise<string> | undefined;

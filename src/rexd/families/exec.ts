@@ -17,5 +17,5 @@ export function addExecMethods(router: Router<CallContext>): void {
     .method(ExecKill, killExec)
     .method(ExecInput, inputExec)
     .method(ExecList, listExec)
-    .method(ExecRead, readExec);
+    .method(ExecRead, (params, ctx) => ctx.reads.run(() => readExec(params, ctx)));
 }

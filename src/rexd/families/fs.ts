@@ -31,10 +31,10 @@ import {
 
 export function addFsMethods(router: Router<CallContext>): void {
   router
-    .method(FsRead, readFromFile)
+    .method(FsRead, (params, ctx) => ctx.reads.run(() => readFromFile(params, ctx)))
     .method(FsWrite, writeToFile)
-    .method(FsList, listFolder)
-    .method(FsGlob, globFiles)
+    .method(FsList, (params, ctx) => ctx.walks.run(() => listFolder(params, ctx)))
+    .method(FsGlob, (params, ctx) => ctx.walks.run(() => globFiles(params, ctx)))
     .method(FsStat, statFile)
     .method(FsEdit, editFile)
     .method(FsPatch, patchFiles)
@@ -42,5 +42,5 @@ export function addFsMethods(router: Router<CallContext>): void {
     .method(FsRemove, removeFile)
     .method(FsMove, moveFile)
     .method(FsCopy, copyFile)
-    .method(FsSearch, searchInFiles);
+    .method(FsSearch, (params, ctx) => ctx.walks.run(() => searchInFiles(params, ctx)));
 }

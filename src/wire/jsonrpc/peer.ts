@@ -163,6 +163,11 @@ export class RpcPeer extends Resource {
     return this.#writer.sendFrame(frame);
   }
 
+  /** Whether the other side has yet to take what was sent before more should be. */
+  get congested(): boolean {
+    return this.#writer.congested;
+  }
+
   /** Resolves when the other side has taken enough for more to be sent; rejects when it is gone. */
   drained(): Promise<void> {
     return this.#writer.drained();

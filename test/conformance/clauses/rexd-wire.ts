@@ -31,6 +31,10 @@ export const rexdWire = {
     text: 'session.open as a notification opens no session, for nobody would know its id',
     source: 'rexd-spec "1. Transport and JSON-RPC shell"',
   },
+  'rexd/wire/many-long-answers': {
+    text: 'a client may send hundreds of reads at once: all are answered, and the server does not hold them all in memory',
+    source: 'rexd-spec "1. Transport and JSON-RPC shell"',
+  },
   'rexd/wire/batch': {
     text: 'a batch is answered by one line with an answer for each request in it, and none for a notification',
     source: 'rexd-v1 "Encoding"',

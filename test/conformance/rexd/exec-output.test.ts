@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { type Event, ExecClient } from '../kit/exec-client.js';
 import { verifies } from '../kit/verifies.js';
-import { descendants } from '../../helpers/proc.js';
+import { descendants, peakRssBytes } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 
 const MIB = 1024 * 1024;
@@ -203,9 +203,4 @@ function writtenBelow(rexd: number): number {
   const head = descendants(rexd).find(({ command }) => command.startsWith('head '));
   const found = /^wchar: (\d+)$/m.exec(readFileSync(`/proc/${head?.pid}/io`, 'latin1'));
   return Number(found?.[1]);
-}
-
-function peakRssBytes(pid: number): number {
-  const found = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'));
-  return Number(found?.[1]) * 1024;
 }

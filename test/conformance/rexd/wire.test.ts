@@ -5,7 +5,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { type Answer, type RexdUnderTest, startRexd } from '../kit/rexd-under-test.js';
 import { verifies } from '../kit/verifies.js';
+import { peakRssBytes } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
+import { startFiles } from './fs-client.js';
 
 const request = (id: unknown, method: string, params?: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params });
@@ -267,4 +269,26 @@ verifies('rexd/wire/odd-values', async () => {
     expect((await rexd.call(method, { session_id, ...params })).error?.code, JSON.stringify(params)).toBe(
       -32602,
     );
+});
+
+verifies('rexd/wire/many-long-answers', async () => {
+  await using files = await startFiles();
+  const path = files.put('long', 'x'.repeat(1024 * 1024));
+  const ids = Array.from({ length: 400 }, (_, i) => i);
+  const message = (id: number): string =>
+    JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      method: 'fs.read',
+      params: { session_id: files.session, path, length: 1024 * 1024 },
+    });
+  files.rexd.write(ids.map((id) => `${message(id)}\n`).join(''));
+  const answered: unknown[] = [];
+  for (const _ of ids) {
+    const line = (await files.rexd.line()) ?? '';
+    answered.push((JSON.parse(`${line.slice(0, line.indexOf(',"result"'))}}`) as { id: unknown }).id);
+    expect(line.length).toBeGreaterThan(1024 * 1024);
+  }
+  expect(answered.toSorted((a, b) => Number(a) - Number(b))).toEqual(ids);
+  expect(peakRssBytes(files.rexd.child.pid ?? 0)).toBeLessThan(256 * 1024 * 1024);
 });
