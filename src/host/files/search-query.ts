@@ -1,9 +1,11 @@
 // What is looked for: bytes as they are, or a regular expression line by line.
 
 import { toError } from '../../base/errors.js';
-import { InvalidPatternError } from './errors.js';
+import { Needle } from './byte-finder.js';
+import { InvalidPatternError, PatternTooSlowError } from './errors.js';
 import { encodeName } from './names.js';
 import { findLiteral, type Hit } from './search-text.js';
+import { Turns } from './turns.js';
 
 /** Longer than anybody writes by hand; an expression costs time by its length before it matches anything. */
 export const MAX_QUERY_CHARS = 4096;
@@ -35,10 +37,7 @@ export async function withFinder<T>(
   }
   if (!regex && /[\n\r]/.test(text)) throw new InvalidPatternError(text, 'files are searched line by line');
   if (!regex && caseSensitive) {
-    const needle = encodeName(text);
-    return await work((bytes, ranges, most) =>
-      ranges.map(([from, to]) => findLiteral(bytes.subarray(from, to), needle, most)),
-    );
+    return await work(literalFinder(encodeName(text), until, signal));
   }
   const pattern = compile(
     regex ? text : text.replaceAll(/[$()*+.?[\\\]^{|}/-]/g, String.raw`\$&`),
@@ -51,6 +50,26 @@ export async function withFinder<T>(
       thread.find(bytes, ranges, most, { ms: until - performance.now(), signal }),
     ),
   );
+}
+
+/** In turns, and until the time is over: a file of one letter and a query of the same take a while. */
+function literalFinder(text: Buffer, until: number, signal: AbortSignal | undefined): Finder {
+  const needle = new Needle(text);
+  const began = performance.now();
+  const turns = new Turns(signal);
+  const pause = async (): Promise<void> => {
+    await turns.pass();
+    if (performance.now() >= until) throw new PatternTooSlowError(until - began);
+  };
+  const pauseIfDue = (): Promise<void> | undefined => (turns.isOver ? pause() : undefined);
+  return async (bytes, ranges, most) => {
+    const found: Hit[][] = [];
+    for (const [from, to] of ranges) {
+      if (turns.isOver) await pause();
+      found.push(await findLiteral(bytes.subarray(from, to), needle, most, pauseIfDue));
+    }
+    return found;
+  };
 }
 
 /** With the flag for Unicode where it can be had: without it a needless backslash is no error, and people write them. */

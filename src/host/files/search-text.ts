@@ -1,6 +1,7 @@
 // What is told of a line that was found: its number, where in it, and its text, however long it is.
 
 import { incompleteTail } from '../../base/utf8.js';
+import { ByteFinder, type Needle, STEP_BYTES } from './byte-finder.js';
 
 /** Of a line as it is told, and of each line around it. */
 export const MAX_MATCH_TEXT_BYTES = 500;
@@ -31,17 +32,32 @@ export interface LineMatch {
   readonly after?: string[];
 }
 
-/** Every line with the needle, the first of a line counting. */
-export function findLiteral(content: Buffer, needle: Uint8Array, most: number): Hit[] {
+/** Every line with the needle, the first of a line counting. `pause` is awaited between two stretches of work. */
+export async function findLiteral(
+  content: Buffer,
+  needle: Needle,
+  most: number,
+  pause: () => Promise<void> | undefined,
+): Promise<Hit[]> {
   const hits: Hit[] = [];
+  const finder = new ByteFinder(content, needle);
   let [line, counted] = [1, 0];
-  for (let at = content.indexOf(needle); at !== -1 && hits.length < most; ) {
-    for (let i = counted; i < at; i++) if (content[i] === NEWLINE) line += 1;
-    counted = at;
+  for (let at = finder.next(); at !== undefined && hits.length < most; at = finder.next()) {
+    if (at === 'pause') {
+      await pause();
+      continue;
+    }
+    while (counted < at) {
+      const to = Math.min(at, counted + STEP_BYTES);
+      for (let i = counted; i < to; i++) if (content[i] === NEWLINE) line += 1;
+      counted = to;
+      if (counted < at) await pause();
+    }
     const start = at === 0 ? 0 : content.lastIndexOf(NEWLINE, at - 1) + 1;
     hits.push({ line, start, at });
     const end = content.indexOf(NEWLINE, at);
-    at = end === -1 ? -1 : content.indexOf(needle, end + 1);
+    if (end === -1) break;
+    finder.seek(end + 1);
   }
   return hits;
 }

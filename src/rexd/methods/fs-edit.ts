@@ -49,12 +49,11 @@ async function editContent(
   if ((expect?.mtimeMs ?? mtimeMs) !== mtimeMs || (expect?.sha256 ?? sha256) !== sha256) {
     throw new ConflictError(path, { mtimeMs, size, sha256 });
   }
-  const { content, replacements } = replaceText(
-    before.data,
-    params.old_string,
-    params.new_string,
-    params.replace_all,
-  );
+  const { content, replacements } = await replaceText(before.data, params.old_string, params.new_string, {
+    all: params.replace_all,
+    path,
+    signal,
+  });
   // What was read is what must still be there: an edit never undoes somebody else's.
   const written = await writeFile(roots, path, content, { expect: { ...expect, sha256 }, signal });
   return answer(written, replacements);

@@ -9,6 +9,7 @@ import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
 import { rexdGuard } from '../clauses/rexd-guard.js';
+import { rexdHostile } from '../clauses/rexd-hostile.js';
 import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
@@ -22,6 +23,7 @@ export const clauses = {
   ...rexdFiles,
   ...rexdFs,
   ...rexdGuard,
+  ...rexdHostile,
   ...rexdLife,
   ...rexdPty,
   ...rexdWire,

@@ -1,0 +1,20 @@
+// Files, patterns and edits made to cost much: what they may cost others.
+
+import type { Clause } from './clause.js';
+
+const OURS = 'ours: a request of one client is never felt by another';
+
+export const rexdHostile = {
+  'rexd/hostile/edit-places': {
+    text: 'an edit with tens of millions of places is made, or refused as too large, and the server lives',
+    source: OURS,
+  },
+  'rexd/hostile/edit-text': {
+    text: 'other requests are answered while an edit looks for a text that nearly fits everywhere',
+    source: OURS,
+  },
+  'rexd/hostile/search-text': {
+    text: 'other requests are answered while a search looks for such a text, and timeout_ms ends it',
+    source: OURS,
+  },
+} as const satisfies Record<string, Clause>;

@@ -1,0 +1,57 @@
+// Files, patterns and edits made to cost much: the server lives, and others do not wait for them.
+
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import type { Answer } from '../kit/rexd-under-test.js';
+import { verifies } from '../kit/verifies.js';
+import { type FilesUnderTest, startFiles } from './fs-client.js';
+
+const LONG_MS = 60_000;
+
+verifies(
+  'rexd/hostile/edit-places',
+  async () => {
+    await using files = await startFiles();
+    const path = files.put('a', Buffer.alloc(60_000_000, 'a'));
+    const edit = { path, old_string: 'a', replace_all: true };
+    expect(await files.refusal('fs.edit', { ...edit, new_string: 'bb' })).toMatchObject({
+      code: -32008,
+      data: { path, limit: 64 * 1024 * 1024 },
+    });
+    files.put('a', Buffer.alloc(20_000_000, 'a'));
+    expect(await files.ask('fs.edit', { ...edit, new_string: 'b' })).toMatchObject({
+      replacements: 20_000_000,
+    });
+    expect(readFileSync(path).equals(Buffer.alloc(20_000_000, 'b'))).toBe(true);
+  },
+  LONG_MS,
+);
+
+verifies('rexd/hostile/edit-text', async () => {
+  await using files = await startFiles();
+  files.put('a', Buffer.alloc(8_000_000, 'a'));
+  const old_string = `${'a'.repeat(8000)}b${'a'.repeat(8000)}`;
+  const answer = await meanwhile(files, 'fs.edit', { path: 'a', old_string, new_string: 'x' });
+  expect(answer.error).toMatchObject({ code: -32602, message: expect.stringContaining('not found') });
+});
+
+verifies('rexd/hostile/search-text', async () => {
+  await using files = await startFiles();
+  files.put('a', Buffer.alloc(15_000_000, 'a'));
+  const query = `${'a'.repeat(2048)}b${'a'.repeat(2047)}`;
+  const answer = await meanwhile(files, 'fs.search', { query });
+  expect(answer.result).toMatchObject({ matches: [], truncated: false });
+  const ended = await files.ask('fs.search', { query, timeout_ms: 1 });
+  expect(ended).toMatchObject({ truncated: true, truncated_by: 'time' });
+});
+
+/** The answer of a call that takes long; a request sent right behind it is to be answered before. */
+async function meanwhile(files: FilesUnderTest, method: string, params: object): Promise<Answer> {
+  const { rexd, session: session_id } = files;
+  const line = (id: string, name: string, given: object): string =>
+    `${JSON.stringify({ jsonrpc: '2.0', id, method: name, params: { session_id, ...given } })}\n`;
+  rexd.write(line('long', method, params) + line('short', 'session.info', {}));
+  const [first, second] = [await rexd.answer(), await rexd.answer()];
+  expect([first.id, second.id], 'in which order they were answered').toEqual(['short', 'long']);
+  return second;
+}
