@@ -1,6 +1,7 @@
 // A process of exec.start: its output on the way to the client, its limits, its end.
 
 import { withSignal } from '../../base/deadline.js';
+import { settleAll } from '../../base/settle-all.js';
 import type { HostProcess, LeaderExit } from '../../host/process/host-process.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
 import { spawnProcess } from '../../host/process/spawn.js';
@@ -109,13 +110,14 @@ export class ExecProcess extends LiveProcess {
 
   protected override async release(): Promise<void> {
     try {
-      // By the mark of the session: all of its processes share one sweep, and it finds what forgotten ones have left.
+      // By the mark of the session: all of its processes share one sweep.
       if (!this.#forgotten) await stopTree(this.#request.scope);
     } finally {
-      for (const pipe of [this.#host.stdin, this.#host.stdout, this.#host.stderr]) pipe?.destroy();
+      this.#host.letGo();
+      // One that cannot be killed is not waited for.
+      if (this.begun && !this.#host.running) await this.ended;
+      await settleAll([this.#spools.stdout.close(), this.#spools.stderr.close()]);
     }
-    if (this.begun) await this.ended;
-    await Promise.all([this.#spools.stdout.close(), this.#spools.stderr.close()]);
   }
 
   protected override get mark(): string {

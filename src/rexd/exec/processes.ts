@@ -1,5 +1,6 @@
 // The processes of a session: those that run, and the last ones that ended.
 
+import { settleAll } from '../../base/settle-all.js';
 import type { LimitSet } from '../../guard/limits.js';
 import { rexdError } from '../errors.js';
 import type { RexdLimit } from '../limits.js';
@@ -19,6 +20,7 @@ export class Processes {
   #reserved = 0;
   /** Not of this session, and not ended with it. */
   readonly #visited = new Map<string, SessionProcess>();
+  #sweep: () => Promise<unknown> = () => Promise.resolve();
   #closed = false;
 
   constructor(limits: LimitSet<RexdLimit>) {
@@ -73,14 +75,26 @@ export class Processes {
     this.#visited.set(process.id, process);
   }
 
-  /** Ends all that run, except what was started to stay. Whoever is being started meanwhile ends too. */
+  /** How all that was ever started here is found and ended, also what processes have left that are forgotten by now. */
+  sweepWith(sweep: () => Promise<unknown>): void {
+    this.#sweep = sweep;
+  }
+
+  /**
+   * Ends all that run, except what was started to stay. Whoever is being started meanwhile ends too. What
+   * fails keeps nothing else from ending.
+   */
   async closeAll(): Promise<void> {
     this.#closed = true;
     const all = [...this.all(), ...this.#visited.values()];
     this.#known.clear();
     this.#visited.clear();
-    await Promise.all([
-      ...all.map((process) => process.close()),
+    const closed = new Map(all.map((process) => [process, process.close()]));
+    // Terminals are hung up first; without any, the sweep is the one that the other processes share.
+    const hungUp = Promise.allSettled(all.filter(({ pty }) => pty).map((process) => closed.get(process)));
+    await settleAll<unknown>([
+      hungUp.then(() => this.#sweep()),
+      ...closed.values(),
       ...[...this.#starting].map((starting) => starting.catch(() => {})),
     ]);
   }

@@ -4,7 +4,7 @@ import { withSignal } from '../../base/deadline.js';
 import { newId } from '../../base/ids.js';
 import type { LeaderExit } from '../../host/process/host-process.js';
 import { MAX_SPOOL_BYTES, OutputSpool } from '../../host/process/spool.js';
-import { stopTree, SurvivorsError } from '../../host/process/stop-tree.js';
+import { SurvivorsError } from '../../host/process/stop-tree.js';
 import { openPty } from '../../host/pty/open-pty.js';
 import type { Pty } from '../../host/pty/pty.js';
 import type { TerminalSize } from '../../host/pty/terminal-size.js';
@@ -132,9 +132,7 @@ export class PtyProcess extends LiveProcess {
 
   protected override async release(): Promise<void> {
     try {
-      await this.hangUp();
-      // By the mark of the session: all of its processes share one sweep, and it finds what forgotten ones have left.
-      await stopTree(this.#request.scope);
+      await this.hangUp(); // who could not be ended is found, and named, by the sweep of the session
     } finally {
       await this.#spool.close();
     }
