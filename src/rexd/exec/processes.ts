@@ -89,12 +89,12 @@ export class Processes {
     const all = [...this.all(), ...this.#visited.values()];
     this.#known.clear();
     this.#visited.clear();
-    const closed = new Map(all.map((process) => [process, process.close()]));
     // Terminals are hung up first; without any, the sweep is the one that the other processes share.
-    const hungUp = Promise.allSettled(all.filter(({ pty }) => pty).map((process) => closed.get(process)));
+    const hungUp = all.filter(({ pty }) => pty).map((process) => process.close());
+    const swept = Promise.allSettled(hungUp).then(() => this.#sweep());
     await settleAll<unknown>([
-      hungUp.then(() => this.#sweep()),
-      ...closed.values(),
+      swept,
+      ...all.map((process) => process.close()),
       ...[...this.#starting].map((starting) => starting.catch(() => {})),
     ]);
   }
