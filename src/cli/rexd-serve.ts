@@ -178,9 +178,19 @@ async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undef
 
 async function readSettings(flags: Flags): Promise<{ config: RexdConfig; roots: Roots }> {
   const config = await loadConfig(flags.value('config'), process.env);
-  const given = flags.values('root').map((root) => (/^[/~]/.test(root) ? root : `${process.cwd()}/${root}`));
+  const given = flags
+    .values('root')
+    .map((root) => (/^[/~]/.test(root) ? root : `${workingFolder()}/${root}`));
   const configured = config.security.allowed_roots.map(({ path }) => path);
   return { config, roots: Roots.open([...configured, ...given], { allowFilesystemRoot: true }) };
+}
+
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (thrown) {
+    throw new UsageError(`the folder we are in is gone (${errnoOf(thrown)}); give --root an absolute path`);
+  }
 }
 
 function logLevel(flags: Flags): LogLevel | undefined {

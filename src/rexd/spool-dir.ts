@@ -15,8 +15,17 @@ let path: string | undefined;
 export function spoolDir(): string {
   if (path === undefined) {
     const made = join(tmpdir(), `${privateName()}${newId('spool')}`);
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+    process.once('exit', () => remove(made));
     path = made;
   }
   return path;
+}
+
+/** Where nothing could be made there may be nothing that can be removed: a TMPDIR that is a file, say. */
+function remove(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // Swept with the other private folders, if it is there at all.
+  }
 }

@@ -5,7 +5,13 @@ import { TimeoutError } from '../base/deadline.js';
 import { RpcError, toError } from '../base/errors.js';
 import { LimitError } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
-import { ConflictError, FilesError, ForbiddenPathError, TooLargeError } from '../host/files/errors.js';
+import {
+  ConflictError,
+  FilesError,
+  FileSystemError,
+  ForbiddenPathError,
+  TooLargeError,
+} from '../host/files/errors.js';
 import { InputClosedError, InputFullError } from '../host/process/input-pipe.js';
 import { LaunchError } from '../host/process/launch-error.js';
 import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';
@@ -20,6 +26,10 @@ export function toRexdError(thrown: unknown, roots: Roots): Error {
   }
   if (thrown instanceof TooLargeError) {
     const data = { path: thrown.path, size: thrown.size, limit: thrown.limit };
+    return rexdError('resource_limit', thrown.message, data, thrown);
+  }
+  if (thrown instanceof FileSystemError && thrown.isShortage) {
+    const data = { path: thrown.path, errno: thrown.errno };
     return rexdError('resource_limit', thrown.message, data, thrown);
   }
   if (thrown instanceof FilesError)

@@ -143,17 +143,36 @@ export class AccessDeniedError extends FilesError {
   }
 }
 
+/** What the machine has run out of: descriptors, memory, room on the disk. */
+const SHORTAGES: Readonly<Record<string, string>> = {
+  EMFILE: 'too many files are open',
+  ENFILE: 'too many files are open',
+  ENOMEM: 'not enough memory',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the quota of the disk is used up',
+};
+
+/** True when trying again later may help, and nothing was said about the path. */
+export function isShortage(thrown: unknown): boolean {
+  return Object.hasOwn(SHORTAGES, errnoOf(thrown) ?? '');
+}
+
 /** Disk full, quota, descriptors used up, i/o error: the machine, not the request. `errno` says which. */
 export class FileSystemError extends FilesError {
   override readonly name = 'FileSystemError';
   readonly errno: string | undefined;
 
   constructor(path: string, cause: unknown) {
-    super('file_system', path, `file system error${suffix(errnoOf(cause))}`, {
-      facts: { errno: errnoOf(cause) },
+    const errno = errnoOf(cause);
+    super('file_system', path, SHORTAGES[errno ?? ''] ?? `file system error${suffix(errno)}`, {
+      facts: { errno },
       cause,
     });
-    this.errno = errnoOf(cause);
+    this.errno = errno;
+  }
+
+  get isShortage(): boolean {
+    return Object.hasOwn(SHORTAGES, this.errno ?? '');
   }
 }
 

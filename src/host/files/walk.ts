@@ -16,6 +16,7 @@ import {
   NotADirectoryError,
   NotFoundError,
   typedError,
+  isShortage,
 } from './errors.js';
 import { readLinkText, toSystemPath } from './names.js';
 import {
@@ -71,7 +72,8 @@ function pinAtOnce(set: RootSet, path: string, options: PinOptions): Pin | undef
   let fd: number;
   try {
     fd = openSync(toSystemPath(path), flags);
-  } catch {
+  } catch (error) {
+    if (isShortage(error)) throw error;
     return undefined; // why, and whether that may be told, is found step by step
   }
   let held: Pin | undefined;
@@ -220,6 +222,7 @@ class Walk {
 
   /** What to say of a failure at `name`: outside the roots nothing, not even whether something is there. */
   #verdict(name: string, error: unknown): unknown {
+    if (isShortage(error)) return typedError(error, this.#asked); // says nothing of what is there
     const where = realPathOf(this.#top, this.#asked);
     const missing = where === '/' ? `/${name}` : `${where}/${name}`;
     if (this.#set.contains(missing)) return typedError(error, this.#asked);

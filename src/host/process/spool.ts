@@ -1,10 +1,11 @@
 // Output kept for later: the beginning in memory, the rest on disk, all of it readable by offset at any time.
 
-import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errnoOf } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
 import { ClosedError, Resource } from '../../base/resource.js';
+import { makeFolders } from '../make-folders.js';
 
 /** Kept in memory: the output of most commands is shorter, and then no file is made at all. */
 export const INLINE_BYTES = 64 * 1024;
@@ -171,7 +172,7 @@ export class OutputSpool extends Resource {
 
   /** A byte has the same place in the file as in the output; a file that is not kept has a hole at the beginning. */
   async #create(): Promise<FileHandle> {
-    await mkdir(this.#dir, { recursive: true, mode: 0o700 });
+    makeFolders(this.#dir);
     const file = await open(this.path, 'wx+', 0o600);
     if (this.#keep) await file.write(this.#head, 0, this.#headBytes, 0);
     return file;

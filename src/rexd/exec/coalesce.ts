@@ -5,6 +5,16 @@
  * program that prints line by line makes hundreds of events a second instead of a hundred thousand.
  */
 export const COALESCE_MS = 5;
+/**
+ * The longer a program goes on, the longer its pieces wait: after so many, so many milliseconds. Clients keep a few
+ * thousand events of a command (4096, one of them), and nobody watches every line of what prints without end.
+ */
+export const PATIENCE: readonly (readonly [pieces: number, ms: number])[] = [
+  [512, 20],
+  [1024, 50],
+  [2048, 100],
+  [3072, 250],
+];
 /** A piece this large is company enough; its line stays below 1 MiB whatever has to be escaped. */
 export const COALESCE_BYTES = 56 * 1024;
 
@@ -15,6 +25,7 @@ export interface ChunkSource {
 
 export async function* coalesce(source: ChunkSource): AsyncGenerator<Buffer, void, undefined> {
   let lastMs = Number.NEGATIVE_INFINITY;
+  let pieces = 0;
   let reading = source.read();
   for (;;) {
     const first = await reading;
@@ -22,7 +33,7 @@ export async function* coalesce(source: ChunkSource): AsyncGenerator<Buffer, voi
     reading = source.read();
     const parts = [first];
     let bytes = first.length;
-    const waitMs = lastMs + COALESCE_MS - performance.now();
+    const waitMs = lastMs + patienceMs(pieces) - performance.now();
     if (waitMs > 0 && bytes < COALESCE_BYTES) {
       using pause = startPause(waitMs);
       while (bytes < COALESCE_BYTES) {
@@ -36,7 +47,13 @@ export async function* coalesce(source: ChunkSource): AsyncGenerator<Buffer, voi
     }
     yield parts.length === 1 ? first : Buffer.concat(parts, bytes);
     lastMs = performance.now();
+    pieces += 1;
   }
+}
+
+/** How long the piece after so many waits for company. */
+export function patienceMs(pieces: number): number {
+  return PATIENCE.findLast(([after]) => pieces >= after)?.[1] ?? COALESCE_MS;
 }
 
 const OVER = Symbol('the pause is over');

@@ -6,7 +6,8 @@ export function expectationOf(params: {
   readonly expected_mtime?: number | undefined;
   readonly expected_sha256?: string | undefined;
 }): { readonly expect?: Expectation } {
-  const { expected_mtime: mtimeMs, expected_sha256: sha256 } = params;
+  const { expected_mtime: mtimeMs } = params;
+  const sha256 = params.expected_sha256?.toLowerCase();
   if (mtimeMs === undefined && sha256 === undefined) return {};
   return { expect: { ...(mtimeMs !== undefined && { mtimeMs }), ...(sha256 !== undefined && { sha256 }) } };
 }

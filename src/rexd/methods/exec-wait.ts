@@ -11,7 +11,7 @@ export async function waitForExec(
 ): Promise<ResultOf<typeof ExecWait>> {
   const session = ctx.sessions.get(params.session_id);
   const process = findProcess(ctx, session, params.process_id);
-  await process.wait(session.timeoutMs(params.timeout_ms), ctx.signal);
+  if (params.timeout_ms !== 0) await process.wait(session.timeoutMs(params.timeout_ms), ctx.signal);
   return {
     ...process.state(),
     timed_out: process.timedOut,

@@ -45,7 +45,8 @@ const ProcessState = {
 
 export const ExecWait = defineMethod({
   name: 'exec.wait',
-  summary: 'Wait for the end of a process; when the time is up first, the answer says that it is running.',
+  summary:
+    'Wait for the end of a process, at most timeout_ms (0: do not wait; absent: default_timeout_ms; never longer than hard_timeout_ms); when the time is up first, the answer says that it is running.',
   params: z.object({ ...ProcessParams, timeout_ms: z.optional(Amount) }),
   result: z.object({
     ...ProcessState,

@@ -10,7 +10,7 @@ export const EntryType = z.enum(['file', 'dir', 'symlink', 'other']);
 /** The file as the caller last saw it; when it is another by now, nothing is written and the answer says what is there. */
 const ExpectParams = {
   expected_mtime: z.optional(Mtime),
-  expected_sha256: z.optional(z.string().check(z.regex(/^[0-9a-f]{64}$/))),
+  expected_sha256: z.optional(z.string().check(z.regex(/^[0-9a-fA-F]{64}$/))),
 };
 
 const Written = { path: z.string(), bytes_written: z.int(), mtime: Mtime, created: z.boolean() };

@@ -71,6 +71,10 @@ export const rexdExec = {
     text: 'when its timeout_ms is over first, the status is running and exit_code null',
     source: 'rexd-v1 "exec.wait"',
   },
+  'rexd/exec.wait/poll': {
+    text: 'exec.wait with a timeout of 0 says at once how the process stands',
+    source: 'rexd-v1 "exec.wait"',
+  },
   'rexd/exec.wait/late': {
     text: 'how a process ended can be asked for after its end, by as many as like',
     source: 'rexd-v1 "exec.wait"',

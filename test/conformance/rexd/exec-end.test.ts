@@ -106,6 +106,14 @@ verifies('rexd/exec.wait/running', async () => {
   });
 });
 
+verifies('rexd/exec.wait/poll', async () => {
+  await using client = await ExecClient.open({ default_timeout_ms: 60_000 });
+  const id = await client.start({ argv: ['sleep', '60'] });
+  expect(await client.ask('exec.wait', { process_id: id, timeout_ms: 0 })).toMatchObject({
+    status: 'running',
+  });
+});
+
 verifies('rexd/exec.wait/late', async () => {
   await using client = await ExecClient.open();
   const id = await client.start({ shell: true, command: 'sleep 0.1; exit 9' });

@@ -135,7 +135,12 @@ verifies('rexd/fs.write/expected-sha256', async () => {
     expected_sha256: current.sha256,
     expected_mtime: mtime,
   });
-  await files.ask('fs.edit', { path, old_string: 'mine', new_string: 'ours', expected_sha256: sum('mine') });
+  await files.ask('fs.edit', {
+    path,
+    old_string: 'mine',
+    new_string: 'ours',
+    expected_sha256: sum('mine').toUpperCase(),
+  });
   expect(readFileSync(path, 'utf8')).toBe('ours');
   const gone = { path: 'gone', content: 'x', ...seen };
   expect(await files.refusal('fs.write', gone)).toMatchObject({ code: -32006, data: { current: null } });
