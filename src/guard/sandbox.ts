@@ -6,6 +6,8 @@ import { constants } from 'node:os';
 import { ForbiddenPathError } from '../host/files/errors.js';
 import { isInside } from '../host/files/root-set.js';
 import { explainLaunchFailure } from '../host/process/launch-error.js';
+import { MARK_VARIABLE } from '../host/process/mark.js';
+import { HANDED_FD } from '../host/process/spell-environment.js';
 import { findProgram } from '../host/pty/launch.js';
 
 const { SIGKILL, SIGSTOP, SIGCHLD, SIGCONT, SIGURG, SIGWINCH } = constants.signals;
@@ -41,6 +43,13 @@ export interface Scope {
   readonly detach: boolean;
 }
 
+export interface Wrapped {
+  readonly argv: readonly string[];
+  readonly env: Record<string, string>;
+  /** Of one that is detached: what bwrap reads from HANDED_FD. */
+  readonly handed?: Uint8Array;
+}
+
 /**
  * bwrap stands between us and the program, so a signal for the tree meets it too: it has to live until the program has
  * ended by its own choice. All that can be ignored, except what it waits for itself and what ends nobody.
@@ -64,6 +73,8 @@ const IGNORED_SIGNALS = Array.from({ length: LAST_SIGNAL }, (_, i) => i + 1).fil
  */
 const LOADER_VARIABLE =
   /^(?:LD_.*|GLIBC_TUNABLES|MALLOC_.*|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR|TMPDIR)$/;
+/** What a shell adds to what it was given. */
+const OF_SHELLS = ['_', 'OLDPWD', 'PWD', 'SHLVL'];
 /** Root may write these without any capability, and with them make the kernel run a program outside. */
 const KERNEL_SETTINGS = [
   '/proc/sys',
@@ -89,24 +100,22 @@ export class Sandbox {
    * Throws LaunchError for a program that could not be started, because bwrap could say so only by an exit code, and
    * ForbiddenPathError for a root that has become another folder since it was allowed.
    */
-  wrap(launch: Launch, scope: Scope): { argv: readonly string[]; env: Record<string, string> } {
+  wrap(launch: Launch, scope: Scope): Wrapped {
     assertThere(launch);
     for (const root of scope.roots) assertUnmoved(root, scope.roots);
     const env = Object.entries(launch.env).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
     );
-    const argv = this.commandLine(
-      [
-        ...env
-          .filter(([name]) => LOADER_VARIABLE.test(name))
-          .flatMap((entry) => this.#setInside(entry, scope)),
-        '--chdir',
-        realpathSync(launch.cwd),
-      ],
-      scope,
-      launch.argv,
-    );
-    return { argv, env: Object.fromEntries(env.filter(([name]) => !LOADER_VARIABLE.test(name))) };
+    // A shell stands before a detached program, outside of the sandbox: it is given no variable at all.
+    const late = scope.detach ? env : env.filter(([name]) => LOADER_VARIABLE.test(name));
+    const words = late.flatMap((entry) => this.#setInside(entry, scope));
+    const place = ['--chdir', realpathSync(launch.cwd)];
+    const more = scope.detach ? ['--args', String(HANDED_FD), ...place] : [...words, ...place];
+    const argv = this.commandLine(more, scope, launch.argv);
+    if (!scope.detach)
+      return { argv, env: Object.fromEntries(env.filter(([name]) => !LOADER_VARIABLE.test(name))) };
+    const handed = [...OF_SHELLS.flatMap((name) => ['--unsetenv', name]), ...words];
+    return { argv, env: {}, handed: Buffer.from(handed.map((word) => `${word}\0`).join('')) };
   }
 
   commandLine(more: readonly string[], scope: Scope, program: readonly string[]): readonly string[] {
@@ -149,6 +158,7 @@ export class Sandbox {
 
   #setInside([name, value]: readonly [string, string], { roots }: Scope): readonly string[] {
     const usable = [...roots, ...this.rules.readWrite].some((path) => isInside(value, path));
+    if (name === MARK_VARIABLE) return [];
     // The temporary folder of the server cannot be written in there; /tmp can.
     return name === 'TMPDIR' && !usable ? [] : ['--setenv', name, value];
   }

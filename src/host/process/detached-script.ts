@@ -10,18 +10,17 @@ const ROUND_MS = 10;
 const GRACE_ROUND_MS = 250;
 
 /**
- * `sh run <folder> <PATH of its tools> <pattern of the mark> <512-byte blocks per output> <seconds or ''> <mark> <argv …>`.
+ * `sh -c <this> rexd <folder> <LAUNCH_SCRIPT> <pattern of the mark> <512-byte blocks per output> <seconds or ''> <mark> <argv …>`.
+ * Nothing that is run lies in a file, and its environment is ours alone: what the process is to have comes by descriptor 3.
  *
  * The process runs in the foreground: the shell would have INT and QUIT ignored in one that it starts in the background.
  * Two `cat`s copy its output from pipes into files. They alone are held to the size of a file (a limit that is inherited,
  * and would otherwise hold for every file the process writes): at the cap they are ended, and then the process is.
- * All names begin with `hawser_`, because what is assigned here to a variable of the process would reach it changed.
  */
 export const SUPERVISOR_SCRIPT = `
-hawser_dir=$1 hawser_tools=$2 hawser_pattern=$3 hawser_blocks=$4 hawser_limit=$5
+hawser_dir=$1 hawser_launch=$2 hawser_pattern=$3 hawser_blocks=$4 hawser_limit=$5
 shift 5
-hawser_path=$PATH hawser_mask=$(umask)
-PATH=$hawser_tools
+hawser_mask=$(umask)
 umask 077
 exec 4>&1 >/dev/null 2>&1
 # Whoever ends the whole tree means the process; we stay to tell how it ended. Not ignored: that would be inherited.
@@ -29,7 +28,7 @@ trap : HUP INT QUIT TERM USR1 USR2 ALRM
 
 # The pipe stays open on our side too: at the cap its writer waits to be ended, instead of going on with a broken pipe.
 hawser_relay() {
-  exec 4>&- <"$hawser_dir/$1"
+  exec 4>&- 3<&- <"$hawser_dir/$1"
   (
     ulimit -c 0
     ulimit -f "$hawser_blocks"
@@ -48,13 +47,25 @@ hawser_look() {
 
 hawser_copies() { hawser_look "$1" && [ "$hawser_state" != Z ]; }
 
+# Sets hawser_leader to the number of the process while it runs.
+hawser_find_leader() {
+  hawser_leader=
+  read -r hawser_line hawser_line hawser_pid hawser_born <"$hawser_dir/pid" || return
+  hawser_copies "$hawser_pid" && [ "$hawser_ticks" = "$hawser_born" ] && hawser_leader=$hawser_pid
+}
+
 # Sends a signal to all that carry the mark; true when there were any.
 hawser_sweep() {
   hawser_found=1
+  hawser_find_leader
   for hawser_file in $(grep -lsE -e "^HAWSER_MARK=$hawser_pattern(/|$)" /proc/[0-9]*/environ); do
     hawser_file=\${hawser_file#/proc/}
-    kill "-$1" "\${hawser_file%/environ}" && hawser_found=0
+    hawser_pid=\${hawser_file%/environ}
+    [ "$hawser_pid" != "$hawser_leader" ] || hawser_leader=
+    kill "-$1" "$hawser_pid" && hawser_found=0
   done
+  # One that has cleared its environment is known by who it was, and what it has started by its group.
+  [ -z "$hawser_leader" ] || { kill "-$1" "-$hawser_leader" && hawser_found=0; }
   return $hawser_found
 }
 
@@ -67,7 +78,7 @@ hawser_kill() {
 }
 
 hawser_watch() {
-  exec 4>&-
+  exec 4>&- 3<&-
   trap 'kill "$hawser_nap"; exit' TERM
   sleep "$hawser_limit" &
   hawser_nap=$!
@@ -103,9 +114,10 @@ hawser_self="$$ $hawser_ticks"
 hawser_setsid=$(command -v setsid)
 (
   exec >"$hawser_dir/out" 2>"$hawser_dir/err"
-  exec $hawser_setsid sh "$hawser_dir/launch" "$hawser_dir" "$hawser_self" "$hawser_path" "$hawser_mask" "$@"
+  exec $hawser_setsid sh -c "$hawser_launch" rexd "$hawser_dir" "$hawser_self" "$hawser_mask" "$@"
 )
 hawser_code=$?
+exec 3<&-
 
 hawser_n=0
 while [ $hawser_n -lt ${DETACHED_DRAIN_MS / ROUND_MS} ] && { hawser_copies $hawser_out || hawser_copies $hawser_err; }; do
@@ -130,17 +142,22 @@ fi
 `;
 
 /**
- * `sh launch <folder> <who watches: "pid start"> <PATH> <umask> <mark> <argv …>`: writes down who it is and becomes the
- * process, with what that is to have in place of what the supervisor needed for itself.
+ * `sh -c <this> rexd <folder> <who watches: "pid start"> <umask> <read|leave> <mark> <argv …>`: writes down who it is and
+ * becomes the process. What that has of variables is assigned last, by the text behind descriptor 3, which is `read`: until
+ * then none of it is there to mislead a shell. `leave`: the program reads from there itself.
  */
 export const LAUNCH_SCRIPT = `
-hawser_dir=$1 hawser_self=$2 PATH=$3 HAWSER_MARK=$5
+hawser_dir=$1 hawser_self=$2 hawser_given=$4 HAWSER_MARK=$5
 read -r hawser_line <"/proc/$$/stat"
 hawser_start() { shift 19; hawser_ticks=$1; }
 hawser_start \${hawser_line##*") "}
 echo "$hawser_self $$ $hawser_ticks" >"$hawser_dir/pid"
-umask "$4"
+umask "$3"
 shift 5
 echo $$ >&4
-exec "$@" 4>&-
+exec 4>&-
+[ "$hawser_given" = read ] || exec "$@"
+unset hawser_dir hawser_self hawser_given hawser_line hawser_ticks OLDPWD SHLVL
+. /proc/self/fd/3
+exec "$@" 3<&-
 `;

@@ -7,7 +7,6 @@ import { newId } from '../../base/ids.js';
 import { makeFolders } from '../make-folders.js';
 import { type DetachedEntry, readEntry, writeEntry } from './detached-entry.js';
 import { type DetachedEnd, DetachedRun } from './detached-run.js';
-import { LAUNCH_SCRIPT, SUPERVISOR_SCRIPT } from './detached-script.js';
 
 /** Detached processes that may run at the same time, of all sessions of a user: none of them ends with anybody. */
 export const MAX_DETACHED_RUNNING = 64;
@@ -74,9 +73,8 @@ export class DetachedStore {
     const folder = join(this.#dir, entry.id);
     try {
       mkdirSync(folder, { mode: 0o700 });
-      const files = { run: SUPERVISOR_SCRIPT, launch: LAUNCH_SCRIPT, stdout: '', stderr: '' };
-      for (const [name, text] of Object.entries(files))
-        writeFileSync(join(folder, name), text, { mode: 0o600, flag: 'wx' });
+      for (const name of ['stdout', 'stderr'])
+        writeFileSync(join(folder, name), '', { mode: 0o600, flag: 'wx' });
       writeEntry(folder, entry);
     } catch (thrown) {
       throw new StateFolderError(folder, `cannot be written (${errnoOf(thrown)})`, thrown);

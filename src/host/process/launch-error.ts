@@ -43,18 +43,6 @@ export function explainLaunchFailure(cause: unknown, attempt: LaunchAttempt): La
   return new LaunchError(code, attempt, cause);
 }
 
-/** Throws the LaunchError that a start would end in, for one whose start happens out of our sight. */
-export function assertProgram(attempt: LaunchAttempt): void {
-  const failure =
-    cwdFailure(attempt.cwd) ??
-    (findsFile(attempt)
-      ? findsFile(attempt, constants.X_OK)
-        ? undefined
-        : 'program_not_executable'
-      : 'program_not_found');
-  if (failure !== undefined) throw new LaunchError(failure, attempt, undefined);
-}
-
 function classify(errno: string | undefined, attempt: LaunchAttempt): LaunchFailure {
   switch (errno) {
     case 'ENOENT':
@@ -90,10 +78,9 @@ function programFailure(attempt: LaunchAttempt, errno: string): LaunchFailure {
   return errno === 'EACCES' ? 'program_not_executable' : 'interpreter_not_found';
 }
 
-function findsFile({ program, cwd = '.', path }: LaunchAttempt, mode: number = constants.F_OK): boolean {
+function findsFile({ program, cwd = '.', path }: LaunchAttempt): boolean {
   return placesOf(program, path).some((place) => {
     try {
-      accessSync(resolve(cwd, place), mode);
       return statSync(resolve(cwd, place)).isFile();
     } catch {
       return false;

@@ -30,6 +30,8 @@ export interface SpawnOptions {
   readonly stderr?: OutputTarget;
   /** `socket` is what Node does by itself: the child cannot open /dev/stdout then. */
   readonly pipes?: 'fifo' | 'socket';
+  /** A descriptor of ours that the child has as its third; it stays ours to close. */
+  readonly handed?: number;
   /** Puts the process under this mark (see `newScope`), so that all of a scope can be stopped together. */
   readonly scope?: string;
   /** Outlives us and every sweep but its own. Give it files to write to: pipes end when we do. */
@@ -55,6 +57,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
       stdin,
       outputFor(options.stdout, fifos.stdout),
       outputFor(options.stderr, fifos.stderr),
+      ...(options.handed === undefined ? [] : [options.handed]),
     ]);
   } catch (error) {
     closeAll([fifos.stdin?.writeFd, fifos.stdout?.readFd, fifos.stderr?.readFd]);

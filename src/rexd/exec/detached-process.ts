@@ -21,6 +21,8 @@ import { tailSource } from './tail-source.js';
 /** Its clock is kept by the shell that stays with it, so none of ours runs. */
 export type DetachedRequest = Omit<ExecRequest, 'scope' | 'spoolDir' | 'timeoutMs'> & {
   readonly timeoutMs: number | undefined;
+  /** What the sandbox reads; see startDetached. */
+  readonly handed?: Uint8Array | undefined;
 };
 
 export class DetachedProcess extends LiveProcess {

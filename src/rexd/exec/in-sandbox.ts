@@ -15,9 +15,9 @@ export function inSandbox<T extends Runnable>(
   ctx: CallContext,
   session: Session,
   detach: boolean,
-): T & { sandboxed?: readonly string[] } {
+): T & { readonly sandboxed?: readonly string[]; readonly handed?: Uint8Array } {
   const { sandbox } = ctx.server;
   if (sandbox === undefined) return request;
-  const { argv, env } = sandbox.wrap(request, { roots: session.roots.real, detach });
-  return { ...request, env, sandboxed: argv };
+  const { argv, ...rest } = sandbox.wrap(request, { roots: session.roots.real, detach });
+  return { ...request, ...rest, sandboxed: argv };
 }

@@ -11,7 +11,7 @@ import { invalidParam, rexdError } from '../errors.js';
 import { toRexdError } from '../translate-error.js';
 import { assertAllowed } from '../exec/allowed.js';
 import { buildEnvironment, findBadVariable, findVariableUnfitForShell } from '../exec/environment.js';
-import { DetachedProcess } from '../exec/detached-process.js';
+import { DetachedProcess, type DetachedRequest } from '../exec/detached-process.js';
 import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
 import { detachedStore } from '../exec/find-process.js';
 import { inSandbox } from '../exec/in-sandbox.js';
@@ -54,7 +54,7 @@ function toDetachError(thrown: unknown): Error | undefined {
 
 /** Its time is its own unless the request says otherwise: whoever detaches a process does not want it ended soon. */
 async function startDetached(
-  request: ExecRequest,
+  request: ExecRequest & Pick<DetachedRequest, 'handed'>,
   params: Params,
   ctx: CallContext,
 ): Promise<DetachedProcess> {

@@ -8,6 +8,7 @@ import { rexdEnds } from '../clauses/rexd-ends.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
 import { rexdFiles } from '../clauses/rexd-files.js';
 import { rexdFs } from '../clauses/rexd-fs.js';
+import { rexdGround } from '../clauses/rexd-ground.js';
 import { rexdGuard } from '../clauses/rexd-guard.js';
 import { rexdHostile } from '../clauses/rexd-hostile.js';
 import { rexdLife } from '../clauses/rexd-life.js';
@@ -22,6 +23,7 @@ export const clauses = {
   ...rexdExec,
   ...rexdFiles,
   ...rexdFs,
+  ...rexdGround,
   ...rexdGuard,
   ...rexdHostile,
   ...rexdLife,

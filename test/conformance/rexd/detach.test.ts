@@ -353,7 +353,14 @@ verifies('rexd/detach/program', async () => {
   });
   const [argv, env] = JSON.parse(stdout.toString()) as [string[], Record<string, string>];
   expect(argv).toEqual(words);
-  expect(env).toMatchObject({ dir: 'mine', status: '1', QUOTED: `'"$\n`, PS4: '', PWD: client.root });
+  expect(env).toMatchObject({
+    dir: 'mine',
+    status: '1',
+    IFS: 'x',
+    QUOTED: `'"$\n`,
+    PS4: '',
+    PWD: client.root,
+  });
   expect(Object.keys(env).filter((name) => name.startsWith('hawser_'))).toEqual([]);
   const mask = await client.sh('umask; trap; ls -l /proc/self/fd | wc -l', { detach: true });
   const plain = await client.sh('umask; trap; ls -l /proc/self/fd | wc -l');
