@@ -73,8 +73,17 @@ export async function startDetached(store: DetachedStore, options: DetachOptions
     if (handed === undefined) throw new LaunchError('out_of_resources', attempt, undefined);
     supervisor = await spawnProcess({
       argv: [
-        ...['/bin/sh', '-c', SUPERVISOR_SCRIPT, 'rexd', run.folder, LAUNCH_SCRIPT],
-        ...[asPattern(mark), String(blocks), seconds, options.handed === undefined ? 'read' : 'leave', mark],
+        '/bin/sh',
+        '-c',
+        SUPERVISOR_SCRIPT,
+        'rexd',
+        run.folder,
+        LAUNCH_SCRIPT,
+        asPattern(mark),
+        String(blocks),
+        seconds,
+        options.handed === undefined ? 'read' : 'leave',
+        mark,
         ...words,
       ],
       cwd,
