@@ -29,67 +29,102 @@ const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 const WORD_END = /[ \t\n;&|()<>]/;
 const REDIRECTION = /&>>?|<<<|<<-?|<>|[<>]&-?|>[>|]?|</y;
 
+export interface Place {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Word {
+  readonly text: string;
+  readonly place: Place;
+}
+
 export interface SimpleCommand {
   readonly words: readonly string[];
+  /** Where each of the words stands in the text, with its quotes. */
+  readonly places: readonly Place[];
   /** Names assigned in front of it. */
   readonly assigned: readonly string[];
 }
 
 /**
- * Quotes are taken off, `$( … )` and backticks are looked into, here-documents and comments are passed over. What
- * depends on running the text (variables, globs, functions, aliases) stays as it is written. Never throws.
+ * Quotes are taken off, `$( … )` and backticks are looked into, here-documents (unless they are asked for) and comments
+ * are passed over. What depends on running the text (variables, globs, functions, aliases) stays as it is written.
+ * Never throws.
  */
-export function readSimpleCommands(text: string): SimpleCommand[] {
-  const reader = new TextReader();
-  reader.read(text.slice(0, MAX_TEXT_CHARS), 0);
+export function readSimpleCommands(text: string, { hereDocs = false } = {}): SimpleCommand[] {
+  const reader = new TextReader(hereDocs);
+  reader.read(text.slice(0, MAX_TEXT_CHARS), 0, (place) => place);
   return reader.commands;
 }
 
+/** From a place in the text that is read to the place of the same in the whole. */
+type Locate = (place: Place) => Place;
+
 class TextReader {
   readonly commands: SimpleCommand[] = [];
+  readonly #hereDocs: boolean;
 
-  read(text: string, depth: number): void {
+  constructor(hereDocs: boolean) {
+    this.#hereDocs = hereDocs;
+  }
+
+  read(text: string, depth: number, locate: Locate): void {
     if (depth > MAX_NESTING) return;
-    const scanner = new Scanner(text, (inner) => this.read(inner, depth + 1));
+    const scanner = new Scanner(text, (inner, kind) => {
+      if (kind === 'here-document' && !this.#hereDocs) return;
+      const { from } = inner.place;
+      this.read(inner.text, depth + 1, (place) => locate({ from: from + place.from, to: from + place.to }));
+    });
     for (;;) {
       const words = scanner.nextCommand();
       if (words === undefined || this.commands.length >= MAX_COMMANDS) return;
-      this.#keep(words, depth);
+      this.#keep(words, depth, locate);
     }
   }
 
-  #keep(words: readonly string[], depth: number): void {
+  #keep(words: readonly Word[], depth: number, locate: Locate): void {
     const assigned: string[] = [];
     let at = 0;
     for (; at < words.length; at++) {
-      const word = words[at] ?? '';
+      const word = words[at]?.text ?? '';
       if (ASSIGNMENT.test(word)) assigned.push(word.slice(0, word.indexOf('=')).replace('+', ''));
       else if (!LEADING.has(word)) break;
     }
     const rest = words.slice(at);
-    const [first] = rest;
-    if (first === undefined || HEADERS.has(first)) return;
-    if (first === 'eval') this.read(rest.slice(1).join(' '), depth + 1);
-    this.commands.push({ words: rest, assigned });
+    const [first, ...others] = rest;
+    if (first === undefined || HEADERS.has(first.text)) return;
+    if (first.text === 'eval') {
+      // Put together from several words: what is in it has no place of its own.
+      const whole = locate({ from: others[0]?.place.from ?? 0, to: others.at(-1)?.place.to ?? 0 });
+      this.read(others.map(({ text }) => text).join(' '), depth + 1, () => whole);
+    }
+    this.commands.push({
+      words: rest.map(({ text }) => text),
+      places: rest.map(({ place }) => locate(place)),
+      assigned,
+    });
   }
 }
+
+type OnInner = (inner: Word, kind: 'substitution' | 'here-document') => void;
 
 /** Splits a text into commands and commands into words. */
 class Scanner {
   readonly #text: string;
-  readonly #onInner: (text: string) => void;
+  readonly #onInner: OnInner;
   readonly #hereDocs: string[] = [];
   #at = 0;
 
-  constructor(text: string, onInner: (text: string) => void) {
+  constructor(text: string, onInner: OnInner) {
     this.#text = text;
     this.#onInner = onInner;
   }
 
   /** The words up to the next operator; undefined at the end of the text. */
-  nextCommand(): string[] | undefined {
+  nextCommand(): Word[] | undefined {
     if (this.#at >= this.#text.length) return undefined;
-    const words: string[] = [];
+    const words: Word[] = [];
     while (this.#at < this.#text.length) {
       const char = this.#text.charAt(this.#at);
       if (char === ' ' || char === '\t') this.#at += 1;
@@ -104,9 +139,11 @@ class Scanner {
         break;
       } else if ('<>&'.includes(char)) this.#redirect();
       else {
+        const from = this.#at;
         const word = this.#word();
         // `2>file`: the number belongs to the redirection.
-        if (!/^\d+$/.test(word) || !'<>'.includes(this.#text.charAt(this.#at) || ' ')) words.push(word);
+        if (!/^\d+$/.test(word) || !'<>'.includes(this.#text.charAt(this.#at) || ' '))
+          words.push({ text: word, place: { from, to: this.#at } });
       }
     }
     return words;
@@ -134,7 +171,7 @@ class Scanner {
       if (WORD_END.test(char)) break;
       if (char === "'") word += this.#until("'");
       else if (char === '"') word += this.#doubleQuoted();
-      else if (char === '`') this.#onInner(this.#until('`'));
+      else if (char === '`') this.#backticks();
       else if (char === '$' && this.#text[this.#at + 1] === '(') this.#substitution();
       else if (char === '$' && (this.#text[this.#at + 1] === "'" || this.#text[this.#at + 1] === '"'))
         this.#at += 1;
@@ -157,6 +194,15 @@ class Scanner {
     return inner;
   }
 
+  #backticks(): void {
+    const from = this.#at + 1;
+    this.#inner(from, from + this.#until('`').length, 'substitution');
+  }
+
+  #inner(from: number, to: number, kind: Parameters<OnInner>[1]): void {
+    this.#onInner({ text: this.#text.slice(from, to), place: { from, to } }, kind);
+  }
+
   #doubleQuoted(): string {
     let inside = '';
     this.#at += 1;
@@ -165,7 +211,7 @@ class Scanner {
       if (char === '\\') {
         inside += this.#text.charAt(this.#at + 1);
         this.#at += 2;
-      } else if (char === '`') this.#onInner(this.#until('`'));
+      } else if (char === '`') this.#backticks();
       else if (char === '$' && this.#text[this.#at + 1] === '(') this.#substitution();
       else {
         inside += char;
@@ -186,7 +232,7 @@ class Scanner {
       else if (char === '\\') this.#at += 1;
       else if (char === "'") this.#at = endOf(this.#text, "'", this.#at);
     }
-    this.#onInner(this.#text.slice(from, open === 0 ? this.#at - 1 : this.#at));
+    this.#inner(from, open === 0 ? this.#at - 1 : this.#at, 'substitution');
   }
 
   #skipComment(): void {
@@ -195,11 +241,15 @@ class Scanner {
 
   #skipHereDocs(): void {
     for (const delimiter of this.#hereDocs.splice(0)) {
+      const from = this.#at;
+      let to = from;
       for (let over = false; !over && this.#at < this.#text.length; ) {
         const end = endOf(this.#text, '\n', this.#at - 1);
         over = this.#text.slice(this.#at, end).replace(/^\t+/, '') === delimiter;
+        if (!over) to = end;
         this.#at = end + 1;
       }
+      this.#inner(from, to, 'here-document');
     }
   }
 }

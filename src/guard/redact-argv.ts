@@ -1,8 +1,7 @@
-// Secrets among the arguments of a command.
+// Secrets among the words of a command that their place gives away.
 
 import { basename } from 'node:path/posix';
-import { isSecretName } from './redact-names.js';
-import { isSecretFlag, REDACTED, redactText } from './redact-text.js';
+import { isSecretFlag, isSecretName, REDACTED } from './redact-names.js';
 
 interface SecretOptions {
   /** Options with the secret attached: `-psecret`. */
@@ -28,8 +27,8 @@ const PROGRAMS: ReadonlyMap<string, SecretOptions> = new Map([
   ...['7z', '7za', '7zr', '7zz'].map((name) => [name, archive] as const),
   ['sshpass', { attached: ['-p'], next: ['-p'] }],
   ['redis-cli', { next: ['-a'] }],
-  ['zip', { next: ['-P'] }],
-  ['unzip', { next: ['-P'] }],
+  ['zip', { attached: ['-P'], next: ['-P'] }],
+  ['unzip', { attached: ['-P'], next: ['-P'] }],
   ['curl', { next: ['-b', '-E'], user: ['-u', '-U', '--user', '--proxy-user'] }],
   ['openssl', { next: ['-k', '-K', '-passin', '-passout'] }],
   ['smbclient', { user: ['-U'] }],
@@ -37,14 +36,23 @@ const PROGRAMS: ReadonlyMap<string, SecretOptions> = new Map([
 /** Programs that take the name of a setting and then its value. */
 const CONFIGURE = new Set(['config', 'configure', 'config:set']);
 
+/** Whether a text can be about one of the programs above at all. */
+const NAMES_PROGRAM = new RegExp(
+  [...PROGRAMS.keys(), 'htpasswd', ...CONFIGURE].map((name) => name.replaceAll('.', '\\.')).join('|'),
+);
+
+export function namesProgram(text: string): boolean {
+  return NAMES_PROGRAM.test(text);
+}
+
 /**
- * The words of a command with the secrets taken out: after flags that name one, in `NAME=value`, in headers and URLs,
- * by shape, and behind the short options of the programs that are known to take one. Wrappers need no unwrapping: a
- * known program anywhere among the words counts.
+ * What is to be shown in place of each word: after flags that name a secret, in `NAME=value`, and behind the short
+ * options of the programs that are known to take one. Undefined for a word whose place says nothing. Wrappers need no
+ * unwrapping: a known program anywhere among the words counts.
  */
-export function redactArgv(argv: readonly string[], maxWordChars: number): string[] {
+export function hideByPlace(argv: readonly string[]): (string | undefined)[] {
   const names = argv.map((word) => basename(word.slice(-256)));
-  const programs = names.flatMap((name) => optionsOf(name, names));
+  const programs = [...new Set(names)].flatMap((name) => optionsOf(name, names));
   const configures = names.some((name) => CONFIGURE.has(name));
   const givesPassword = names.includes('htpasswd') && argv.some((word) => /^-[A-Za-z]*b/.test(word));
   let hideNext: 'all' | 'password' | undefined;
@@ -74,7 +82,7 @@ export function redactArgv(argv: readonly string[], maxWordChars: number): strin
       if (equals !== -1) return `${name}=${REDACTED}`;
       hideNext = 'all';
     }
-    return redactText(word, maxWordChars);
+    return undefined;
   });
 }
 

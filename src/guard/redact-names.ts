@@ -1,5 +1,7 @@
 // Which names stand for a secret, which for contents, which for an environment.
 
+export const REDACTED = '[redacted]';
+
 /** Anywhere in a name, once case and separators are gone. */
 const SECRET_PARTS = [
   'password',
@@ -91,6 +93,16 @@ export function isSecretName(name: string, value: unknown = ''): boolean {
   if (!secret || SECRET_WHOLE.has(plain)) return secret;
   if (typeof value === 'number' && AMOUNT.test(plain)) return false;
   return !(about && (typeof value !== 'object' || value === null));
+}
+
+/** `--db-password`, `-token`; not `-p`, and not `--no-password` or `--ask-pass`, which take no secret. */
+export function isSecretFlag(flag: string): boolean {
+  const name = flag.replace(/^-{1,2}/, '');
+  return (
+    name.length > 2 &&
+    !/^(no|ask|prompt|with|without|skip|disable|enable|use|show|hide)-/i.test(name) &&
+    isSecretName(name)
+  );
 }
 
 interface Name {

@@ -1,19 +1,19 @@
 // Secrets that give themselves away in plain text: by their shape, their label or the place they stand in.
 
-import { isSecretName } from './redact-names.js';
+import { hideByPlace } from './redact-argv.js';
+import { isSecretFlag, isSecretName, REDACTED } from './redact-names.js';
+import { redactShellText } from './redact-shell-text.js';
 
-export const REDACTED = '[redacted]';
 /** A cut can leave the first characters of a secret that can no longer be told by its shape: the last word goes too. */
 const CUT_WORD = /\S{1,128}$/;
 
 const PRIVATE_KEY =
   /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g;
-const USER_IN_URL = /\b([a-z][a-z0-9+.-]{0,31}:\/\/)[^\s/'"<>]+@/gi;
 const HEADER =
   /(["']?)\b((?:proxy-)?authorization|(?:set-)?cookie2?|x-[\w-]{0,40}(?:key|token|auth|secret)[\w-]{0,40})(["']?\s{0,4}[:=]\s{0,4})(["']?)/gi;
 // Also as it looks inside quotes: {\"password\":\"…\"}.
-const PAIR =
-  /(?<![\w.-])([\w.-]+)(\\{0,4}["']?\s{0,4}[:=]\s{0,4})("(?:[^"\\]|\\[\s\S])*"?|\\{1,4}"[^"]*"?|'[^']*'?|[^\s"'&;]+)/g;
+const PAIR = /(?<![\w.-])([\w.-]+)\\{0,4}["']?\s{0,4}[:=]\s{0,4}/g;
+const VALUE = /"(?:[^"\\]|\\[\s\S])*"?|\\{1,4}"[^"]*"?|'[^']*'?|[^\s"'&;]+/y;
 const FLAG = /(^|\s)(-{1,2}[A-Za-z][\w-]{1,63})(\s{1,4})("[^"]*"?|'[^']*'?|\S+)/g;
 const USER_FLAG = /(\s(?:-u|-U|--user|--proxy-user)(?:=|\s{0,4})["']?)([^\s"':=]+):([^\s"']+)/g;
 const MYSQL = /\b((?:mysql|mariadb)[\w-]{0,12}\b[^\n;|&]{0,200}?\s-p)([^\s"']+)/g;
@@ -52,16 +52,20 @@ export function redactText(text: string, maxChars: number): string {
   return `${kept}…<${text.length} characters>`;
 }
 
+/** The words of a command without secrets, as many as there were. */
+export function redactArgv(argv: readonly string[], maxWordChars: number): string[] {
+  const hidden = hideByPlace(argv);
+  return argv.map((word, at) => redactText(hidden[at] ?? word, maxWordChars));
+}
+
 /** Labels, places and quotes all need one of these; without them only a shape can give a secret away. */
 const LABELLED = /[:=@\s"']/;
 
 function withoutSecrets(text: string): string {
   if (text.length < 6) return text; // too short for a label and a secret
   if (!LABELLED.test(text)) return text.replaceAll(SHAPES, REDACTED);
-  return redactHeaders(text.replaceAll(PRIVATE_KEY, REDACTED).replaceAll(USER_IN_URL, `$1${REDACTED}@`))
-    .replaceAll(PAIR, (all, name: string, between: string, value: string) =>
-      isSecretName(name) && !value.startsWith(REDACTED) ? `${name}${between}${REDACTED}` : all,
-    )
+  const inPlace = redactShellText(text).replaceAll(PRIVATE_KEY, REDACTED);
+  return redactPairs(redactHeaders(redactUrls(inPlace)))
     .replaceAll(FLAG, (all, before: string, flag: string, space: string) =>
       isSecretFlag(flag) ? `${before}${flag}${space}${REDACTED}` : all,
     )
@@ -75,14 +79,35 @@ function withoutSecrets(text: string): string {
     .replaceAll(SHAPES, REDACTED);
 }
 
-/** `--db-password`, `-token`; not `-p`, and not `--no-password` or `--ask-pass`, which take no secret. */
-export function isSecretFlag(flag: string): boolean {
-  const name = flag.replace(/^-{1,2}/, '');
-  return (
-    name.length > 2 &&
-    !/^(no|ask|prompt|with|without|skip|disable|enable|use|show|hide)-/i.test(name) &&
-    isSecretName(name)
-  );
+/** From `://` to the last `@` of the word: a password that was put in as it is may hold any of `/`, `?`, `#` and `@`. */
+function redactUrls(text: string): string {
+  if (!text.includes('://')) return text;
+  return text.replaceAll(/[^\s"']+/g, (word) => {
+    const last = word.lastIndexOf('@');
+    for (let at = word.indexOf('://'); at !== -1 && at < last; at = word.indexOf('://', at + 3)) {
+      const slash = word.indexOf('/', at + 3);
+      const host = word.slice(at + 3, slash === -1 ? undefined : slash);
+      // `https://host/@scope/name`: nothing stands before the host.
+      if (/[:@]/.test(host)) return `${word.slice(0, at + 3)}${REDACTED}${word.slice(last)}`;
+    }
+    return word;
+  });
+}
+
+/** `name=value`, also when it is itself the value of an innocent name: `--env=DB_PASSWORD=…`, `https://h/?token=…`. */
+function redactPairs(text: string): string {
+  let out = '';
+  let from = 0;
+  PAIR.lastIndex = 0;
+  for (let found = PAIR.exec(text); found !== null; found = PAIR.exec(text)) {
+    const [all, name = ''] = found;
+    if (!isSecretName(name)) continue; // on inside the value
+    VALUE.lastIndex = found.index + all.length;
+    if (!VALUE.test(text)) continue;
+    out += `${text.slice(from, found.index + all.length)}${REDACTED}`;
+    from = PAIR.lastIndex = VALUE.lastIndex;
+  }
+  return out + text.slice(from);
 }
 
 /** The value of a header goes to the end of the line, or of the quotes it stands in: it may well hold spaces. */

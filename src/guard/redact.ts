@@ -1,8 +1,7 @@
 // A copy of a value that may be written to a log: secrets gone, contents counted, everything bounded.
 
-import { redactArgv } from './redact-argv.js';
-import { isSecretName, kindOfName } from './redact-names.js';
-import { REDACTED, redactText } from './redact-text.js';
+import { isSecretName, kindOfName, REDACTED } from './redact-names.js';
+import { redactArgv, redactText } from './redact-text.js';
 
 /** Levels of nesting shown; below them nobody reads a log, and the walk must not run out of stack. */
 export const MAX_DEPTH = 8;

@@ -92,8 +92,8 @@ verifies('rexd/shell/audited', async () => {
   expect(shell).toMatchObject({ params: { shell: true, command: 'true' } });
 });
 
-/** Long enough not to be there by chance, of letters that neither JSON nor a URL escapes. */
-const secret = fc.stringMatching(/^[A-Za-z0-9+_.-]{24,40}$/);
+/** Long enough not to be there by chance, of letters that JSON does not escape; also of those that part a URL or a pair. */
+const secret = fc.stringMatching(/^[A-Za-z][A-Za-z0-9+_.\-/@:=#?]{24,40}[A-Za-z0-9]$/);
 
 verifies('rexd/audit/redacted', async () => {
   await using client = await open();
@@ -103,7 +103,7 @@ verifies('rexd/audit/redacted', async () => {
     placed.push(value ?? '');
     return value ?? '';
   };
-  writeFileSync(join(client.root, 'secret.txt'), `${place()}\n`);
+  writeFileSync(join(client.root, 'secret.txt'), `before\n${place()}\n${place()}\n`);
   const waiting = await client.start({ argv: ['cat'] });
   const { pty_id } = await client.ask('pty.open', { argv: ['cat'] });
   for (let round = 0; round < 5; round++) {
@@ -116,7 +116,9 @@ verifies('rexd/audit/redacted', async () => {
       ['fs.patch', { patch_text: `*** Begin Patch\n*** Add File: p${round}\n+${place()}\n*** End Patch\n` }],
       ['fs.patch', { patch_text: place() }],
       ['fs.read', { path: 'secret.txt' }],
-      ['fs.search', { query: 'no such text', path: 'secret.txt' }],
+      // What is found, and what stands around it, is contents. The query itself is not: it is what was asked.
+      ['fs.search', { query: 'before', path: 'secret.txt', context: 2 }],
+      ['fs.search', { query: '^[A-Za-z]', regex: true, path: 'secret.txt' }],
       ['exec.start', { argv: ['cat'], stdin: place(), env: { INNOCENT: place(), API_KEY: place() } }],
       ['exec.start', { argv: ['true', '--password', place(), `--token=${place()}`, `API_KEY=${place()}`] }],
       [
@@ -124,6 +126,29 @@ verifies('rexd/audit/redacted', async () => {
         { argv: ['true', '-H', `Authorization: Bearer ${place()}`, `https://user:${place()}@example.com/`] },
       ],
       ['exec.start', { shell: true, command: `true --password ${place()} TOKEN=${place()}`, stdin: '' }],
+      ...[
+        `postgresql://u:${place()}@h/db`,
+        `--from-literal=password=${place()}`,
+        `--env=DB_PASSWORD=${place()}`,
+        `https://h/?token=${place()}`,
+        `note: password=${place()}`,
+        `{"a":"password=${place()}"}`,
+      ].flatMap((word): [string, Record<string, unknown>][] => [
+        ['exec.start', { argv: ['true', word] }],
+        ['exec.start', { argv: ['true', '-c', `true '${word}'`] }],
+        ['exec.start', { shell: true, command: `true '${word}'`, stdin: '' }],
+      ]),
+      ...[
+        `redis-cli -a ${place()}`,
+        `zip -P ${place()} x`,
+        `openssl enc -k ${place()}`,
+        `7z a -p${place()} x`,
+        `docker login -u x -p ${place()}`,
+      ].flatMap((line): [string, Record<string, unknown>][] => [
+        ['exec.start', { argv: ['true', ...line.split(' ')] }],
+        ['exec.start', { argv: ['true', '-c', line] }],
+        ['exec.start', { shell: true, command: `true ${line}`, stdin: '' }],
+      ]),
       ['exec.start', { argv: ['no-such-program', '--secret', place()], env: { A: place() } }],
       ['exec.input', { process_id: waiting, data: place() }],
       ['exec.input', { process_id: 'p_none', data: place() }],
@@ -137,6 +162,9 @@ verifies('rexd/audit/redacted', async () => {
   await client.ask('exec.kill', { process_id: waiting });
   const text = auditText(await audited(client));
   expect(text.split('\n').length).toBeGreaterThan(90);
+  expect(of(auditLines(join(client.rexd.grounds.base, 'audit.log')), 'fs.search').at(-1)).toMatchObject({
+    result: { matches: expect.arrayContaining([expect.objectContaining({ line: 2 })]) },
+  });
   const found = placed.filter((value) => text.includes(value) || client.rexd.stderr.includes(value));
   expect(found, 'secrets in the audit log or in the log').toEqual([]);
   const encoded = placed.filter((value) => text.includes(Buffer.from(value).toString('base64').slice(0, 24)));

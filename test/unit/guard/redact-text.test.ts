@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redactArgv } from '../../../src/guard/redact-argv.js';
-import { redactText } from '../../../src/guard/redact-text.js';
+import { redactArgv, redactText } from '../../../src/guard/redact-text.js';
+import { MAX_SHELLS_WITHIN } from '../../../src/guard/redact-shell-text.js';
 import { growthOf, isInStep } from './cost-growth.js';
 
 const HIDDEN = '[redacted]';
@@ -55,6 +55,24 @@ describe('a secret is told by its place in a text', () => {
     ['postgres://u:p%40w@db:5432/x?sslmode=1', `postgres://${HIDDEN}@db:5432/x?sslmode=1`],
     ['https://u:p@ss@host/', `https://${HIDDEN}@host/`],
     ['https://host/a@b', 'https://host/a@b'],
+    ['psql postgresql://u:pa/ss@h/db', `psql postgresql://${HIDDEN}@h/db`],
+    ['redis://:hun/ter2@h', `redis://${HIDDEN}@h`],
+    ['psql "postgres://u:p#a?b/x@h/db" -c x', `psql "postgres://${HIDDEN}@h/db" -c x`],
+    ['see http://a/b then ftp://u:p@h', `see http://a/b then ftp://${HIDDEN}@h`],
+    ['curl https://h/?token=abc', `curl https://h/?token=${HIDDEN}`],
+    ['docker run --env=DB_PASSWORD=hunter2 x', `docker run --env=DB_PASSWORD=${HIDDEN} x`],
+    ['note: password=hunter2', `note: password=${HIDDEN}`],
+    ['{"a":"password=hunter2"}', `{"a":"password=${HIDDEN}"}`],
+    ['a="b=c" token=d', `a="b=c" token=${HIDDEN}`],
+    ['redis-cli -a hunter2 ping', `redis-cli -a ${HIDDEN} ping`],
+    ['cd x && zip -P "two words" a', `cd x && zip -P "${HIDDEN}" a`],
+    ["sudo openssl enc -k 'a b' -in x", `sudo openssl enc -k '${HIDDEN}' -in x`],
+    ['echo $(7z a -phunter2 x)', `echo $(7z a -p${HIDDEN} x)`],
+    ['docker login -u me -p hunter2 reg; ls -p x', `docker login -u me -p ${HIDDEN} reg; ls -p x`],
+    ['sh <<E\nredis-cli -a hunter2\nE\nls', `sh <<E\nredis-cli -a ${HIDDEN}\nE\nls`],
+    [`eval "redis-cli -a" 'hunter2'`, `eval "${HIDDEN}"`],
+    [`ssh h 'redis-cli -a "hunter2" ping'`, `ssh h 'redis-cli -a "${HIDDEN}" ping'`],
+    ['redis-cli -a "$(zip -P hunter2)"', `redis-cli -a "${HIDDEN}"`],
     ['GET /x?token=abc&b=1#f', `GET /x?token=${HIDDEN}&b=1#f`],
     ['/x?b=1&api_key=abc', `/x?b=1&api_key=${HIDDEN}`],
     ['Authorization: Bearer abc def', `Authorization: ${HIDDEN}`],
@@ -127,6 +145,9 @@ describe('a secret is told by its place in an argv', () => {
     ['openssl rsa -passin pass:hunter2', `openssl rsa -passin ${HIDDEN}`],
     ['aws configure set aws_secret_access_key abc', `aws configure set aws_secret_access_key ${HIDDEN}`],
     ['git checkout fix-token-bug file', 'git checkout fix-token-bug file'],
+    ['kubectl create --from-literal=password=hunter2', `kubectl create --from-literal=password=${HIDDEN}`],
+    ['helm --set=auth.password=hunter2', `helm --set=auth.password=${HIDDEN}`],
+    ['unzip -Phunter2 x', `unzip -P${HIDDEN} x`],
     ['smbclient -U me%hunter2 //h/x', `smbclient -U me%${HIDDEN} //h/x`],
   ])('%s', (given, expected) => {
     expect(argv(given)).toBe(expected);
@@ -148,6 +169,55 @@ describe('a secret is told by its place in an argv', () => {
       { numRuns: 300 },
     );
   });
+});
+
+describe('whatever a secret is made of', () => {
+  const secret = fc.stringMatching(/^[A-Za-z][A-Za-z0-9/@:=#?%+.~-]{14,30}[A-Za-z0-9]$/);
+  const places: ((secret: string) => string)[] = [
+    (s) => `psql postgresql://u:${s}@h/db`,
+    (s) => `git clone https://bob:${s}@h/x`,
+    (s) => `kubectl create secret generic x --from-literal=password=${s}`,
+    (s) => `docker run --env=DB_PASSWORD=${s} x`,
+    (s) => `helm install --set=auth.password=${s} x`,
+    (s) => `curl https://h/?token=${s}`,
+    (s) => `run note: password=${s}`,
+    (s) => `ansible -e {"a":"password=${s}"}`,
+    (s) => `redis-cli -a ${s}`,
+    (s) => `zip -P ${s} x`,
+    (s) => `openssl enc -k ${s}`,
+    (s) => `7z a -p${s} x`,
+    (s) => `docker login -u x -p ${s}`,
+    (s) => `mysql -uroot -p${s} db`,
+    (s) => `A=B=password=${s}`,
+  ];
+
+  test.each([
+    ['as words', (line: string) => redactArgv(line.split(' '), MAX).join(' ')],
+    ['as a text', text],
+    ['in a text for a shell', (line: string) => redactArgv(['sh', '-c', line], MAX).join(' ')],
+    [
+      'in a text in such a text',
+      (line: string) => redactArgv(['sh', '-c', `cd x; bash -c '${line}'`], MAX).join(' '),
+    ],
+  ])('it is not shown %s', (_, show) => {
+    fc.assert(
+      fc.property(fc.constantFrom(...places), secret, (place, hidden) => {
+        // Nor any half of it, should a character in it have led a pattern to stop.
+        expect(show(place(hidden))).not.toContain(hidden.slice(0, 8));
+        expect(show(place(hidden))).not.toContain(hidden.slice(-8));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+test('texts for a shell within each other are read so deep, and what is deeper is hidden', () => {
+  let line = 'redis-cli -a hunter2';
+  for (let depth = 0; depth < MAX_SHELLS_WITHIN; depth++) line = `sh -c ${JSON.stringify(line)}`;
+  expect(text(line)).not.toContain('hunter2');
+  expect(text(line)).toContain('redis-cli');
+  line = `sh -c ${JSON.stringify(line)}`;
+  expect(text(line)).not.toContain('redis-cli');
 });
 
 test('a text without secrets comes back as it is', () => {
@@ -210,6 +280,12 @@ test.each([
   'x-key',
   'x-',
   'mysql ',
+  'redis-cli -a ',
+  'sh -c "redis-cli ',
+  'zip $(',
+  'zip \\',
+  'a="b',
+  'a://b:',
   'http://',
   '://',
   'a@',
