@@ -107,7 +107,7 @@ verifies('rexd/exec.wait/running', async () => {
 });
 
 verifies('rexd/exec.wait/poll', async () => {
-  await using client = await ExecClient.open({ default_timeout_ms: 60_000 });
+  await using client = await ExecClient.open({ limits: { default_timeout_ms: 60_000 } });
   const id = await client.start({ argv: ['sleep', '60'] });
   expect(await client.ask('exec.wait', { process_id: id, timeout_ms: 0 })).toMatchObject({
     status: 'running',
