@@ -1,86 +1,117 @@
 // Where in a file the lines of a hunk are: exactly, or but for space at their ends; in one place, or nowhere.
 
-import type { FileLine } from './text-lines.js';
+import type { Turns } from '../../host/files/turns.js';
+import type { FileLines } from './text-lines.js';
 
 /** From strict to lenient; the first that finds anything decides. */
-const LIKENESSES: readonly ((text: string) => string)[] = [
-  (text) => text,
-  trimRight,
-  (text) => trimLeft(trimRight(text)),
-];
+const LIKENESSES = ['exact', 'but for space at the end', 'but for space at either end'] as const;
+type Likeness = (typeof LIKENESSES)[number];
+
+/** Lines looked at between two glances at the clock. */
+const LINES_PER_LOOK = 256;
 
 export class LineFinder {
-  readonly #lines: readonly FileLine[];
-  /** The lines as each likeness sees them, made when first needed. */
-  readonly #views: (readonly string[] | undefined)[] = [];
+  readonly #lines: FileLines;
+  readonly #turns: Turns;
 
-  constructor(lines: readonly FileLine[]) {
+  constructor(lines: FileLines, turns: Turns) {
     this.#lines = lines;
+    this.#turns = turns;
   }
 
   /** Every place at or after `from` where `wanted` stands, by the strictest likeness that has any. */
-  find(wanted: readonly string[], from: number): number[] {
-    return this.#strictest((view, like) => findAll(view, wanted.map(like), from));
-  }
-
-  /** As `find`, but only where the file ends. */
-  findAtEnd(wanted: readonly string[], from: number): number[] {
-    const at = this.#lines.length - wanted.length;
-    if (at < from) return [];
-    return this.#strictest((view, like) =>
-      wanted.every((text, i) => view[at + i] === like(text)) ? [at] : [],
-    );
-  }
-
-  #strictest(look: (view: readonly string[], like: (text: string) => string) => number[]): number[] {
-    for (const [i, like] of LIKENESSES.entries()) {
-      const view = (this.#views[i] ??= this.#lines.map(({ text }) => like(text)));
-      const found = look(view, like);
+  async find(wanted: readonly Buffer[], from: number): Promise<number[]> {
+    for (const like of LIKENESSES) {
+      const found = await this.#findAll(
+        wanted.map((text) => trimmed(text, like)),
+        from,
+        like,
+      );
       if (found.length > 0) return found;
     }
     return [];
   }
-}
 
-/** Knuth, Morris and Pratt: a file of a million equal lines takes no longer than another. */
-function findAll(lines: readonly string[], wanted: readonly string[], from: number): number[] {
-  const found: number[] = [];
-  const borders = bordersOf(wanted);
-  let matched = 0;
-  for (let at = from; at < lines.length; at++) {
-    while (matched > 0 && lines[at] !== wanted[matched]) matched = borders[matched - 1] ?? 0;
-    if (lines[at] === wanted[matched]) matched += 1;
-    if (matched === wanted.length) {
-      found.push(at - wanted.length + 1);
-      matched = borders[matched - 1] ?? 0;
-    }
+  /** As `find`, but only where the file ends. */
+  findAtEnd(wanted: readonly Buffer[], from: number): number[] {
+    const at = this.#lines.count - wanted.length;
+    if (at < from) return [];
+    const isThere = LIKENESSES.some((like) =>
+      wanted.every((text, i) => this.#text(at + i, like).equals(trimmed(text, like))),
+    );
+    return isThere ? [at] : [];
   }
-  return found;
+
+  /** Knuth, Morris and Pratt: a file of a million equal lines takes no longer than another. */
+  async #findAll(wanted: readonly Buffer[], from: number, like: Likeness): Promise<number[]> {
+    const found: number[] = [];
+    const borders = bordersOf(wanted);
+    let matched = 0;
+    for (let at = from; at < this.#lines.count; at++) {
+      while (matched > 0 && !this.#is(at, wanted[matched], like)) matched = borders[matched - 1] ?? 0;
+      if (this.#is(at, wanted[matched], like)) matched += 1;
+      if (matched === wanted.length) {
+        found.push(at - wanted.length + 1);
+        matched = borders[matched - 1] ?? 0;
+      }
+      if (at % LINES_PER_LOOK === 0 && this.#turns.isOver) await this.#turns.pass();
+    }
+    return found;
+  }
+
+  /** Nothing is made for lines that differ, and few lines are as long as the wanted one by chance. */
+  #is(line: number, text: Buffer | undefined, like: Likeness): boolean {
+    const { content } = this.#lines;
+    if (text === undefined) return false;
+    const [from, to] = [this.#lines.start(line), this.#lines.textEnd(line)];
+    if (like === 'exact') return to - from === text.length && isAt(content, from, text);
+    const end = skipBack(content, from, to);
+    const start = like === 'but for space at the end' ? from : skipOn(content, from, end);
+    return end - start === text.length && isAt(content, start, text);
+  }
+
+  #text(line: number, like: Likeness): Buffer {
+    const { content } = this.#lines;
+    return trimmed(content.subarray(this.#lines.start(line), this.#lines.textEnd(line)), like);
+  }
 }
 
-function bordersOf(wanted: readonly string[]): number[] {
+function isAt(content: Buffer, from: number, text: Buffer): boolean {
+  if (text.length === 0) return true;
+  if (content[from] !== text[0]) return false;
+  return content.compare(text, 0, text.length, from, from + text.length) === 0;
+}
+
+function bordersOf(wanted: readonly Buffer[]): number[] {
   const borders = [0];
   for (let at = 1, length = 0; at < wanted.length; at++) {
-    while (length > 0 && wanted[at] !== wanted[length]) length = borders[length - 1] ?? 0;
-    if (wanted[at] === wanted[length]) length += 1;
+    const text = wanted[at] as Buffer;
+    while (length > 0 && !text.equals(wanted[length] as Buffer)) length = borders[length - 1] ?? 0;
+    if (text.equals(wanted[length] as Buffer)) length += 1;
     borders.push(length);
   }
   return borders;
 }
 
-/** By hand: the lines are bytes, and to `trim` a byte of a letter may look like a space. */
-function trimRight(text: string): string {
-  let end = text.length;
-  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end -= 1;
-  return text.slice(0, end);
+function trimmed(text: Buffer, like: Likeness): Buffer {
+  if (like === 'exact') return text;
+  const end = skipBack(text, 0, text.length);
+  return text.subarray(like === 'but for space at the end' ? 0 : skipOn(text, 0, end), end);
 }
 
-function trimLeft(text: string): string {
-  let start = 0;
-  while (start < text.length && isSpace(text.charCodeAt(start))) start += 1;
-  return text.slice(start);
+function skipBack(bytes: Buffer, from: number, to: number): number {
+  let end = to;
+  while (end > from && isSpace(bytes[end - 1])) end -= 1;
+  return end;
 }
 
-function isSpace(code: number): boolean {
-  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
+function skipOn(bytes: Buffer, from: number, to: number): number {
+  let start = from;
+  while (start < to && isSpace(bytes[start])) start += 1;
+  return start;
+}
+
+/** By bytes: to `trim` a byte of a letter may look like a space. */
+function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || (byte !== undefined && byte >= 0x09 && byte <= 0x0d);
 }

@@ -1,9 +1,11 @@
 // The text of a patch, read: which files, and in each what is to become of which lines.
 
-import { invalidParam } from '../errors.js';
+import { invalidParam, rexdError } from '../errors.js';
 
 /** Files one patch may name. */
 export const MAX_PATCH_FILES = 1000;
+/** Lines of a patch: each becomes an object, and all are read before anybody else has a turn. */
+export const MAX_PATCH_LINES = 200_000;
 
 export interface HunkLine {
   /** A line that is there and stays, one that goes, one that comes. */
@@ -41,6 +43,7 @@ const HEADER = /^\*\*\* (Add File|Delete File|Update File|Move to):[ \t]*(.*)$/;
 const LINE_NUMBERS = /^-\d+(?:,\d+)? \+\d+(?:,\d+)? @@/;
 
 export function parsePatch(text: string): FileChange[] {
+  assertNotTooLong(text);
   const reader = new Reader(splitPatch(text));
   reader.skipBlank();
   if (reader.next()?.trimEnd() !== BEGIN) throw reader.wrong(`a patch begins with "${BEGIN}"`);
@@ -148,6 +151,17 @@ function contextOf(mark: string): string {
 /** What can only be the patch's own words, never a line of a file: those begin with " ", "-" or "+". */
 function isMark(line: string): boolean {
   return line.startsWith('*** ') && line.trimEnd() !== END_OF_FILE;
+}
+
+function assertNotTooLong(text: string): void {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) {
+    lines += 1;
+    if (lines > MAX_PATCH_LINES)
+      throw rexdError('resource_limit', `a patch of more than ${MAX_PATCH_LINES} lines`, {
+        limit: MAX_PATCH_LINES,
+      });
+  }
 }
 
 /** A patch that has CRLF throughout was sent so; a single carriage return is content. */

@@ -17,4 +17,8 @@ export const rexdHostile = {
     text: 'other requests are answered while a search looks for such a text, and timeout_ms ends it',
     source: OURS,
   },
+  'rexd/hostile/patch-lines': {
+    text: 'a file of millions of empty lines is patched while others are answered; one of sixty million, or a patch of five million, is refused',
+    source: OURS,
+  },
 } as const satisfies Record<string, Clause>;

@@ -45,6 +45,23 @@ verifies('rexd/hostile/search-text', async () => {
   expect(ended).toMatchObject({ truncated: true, truncated_by: 'time' });
 });
 
+verifies(
+  'rexd/hostile/patch-lines',
+  async () => {
+    await using files = await startFiles();
+    const text = ['*** Begin Patch', '*** Update File: a', '-x', '+y', '*** End Patch'];
+    const path = files.put('a', Buffer.alloc(60_000_000, '\n'));
+    expect(await files.refusal('fs.patch', { patch_text: text.join('\n') })).toMatchObject({ code: -32008 });
+    files.put('a', `${'\n'.repeat(4_000_000)}x\n`);
+    const answer = await meanwhile(files, 'fs.patch', { patch_text: text.join('\n') });
+    expect(answer.result).toMatchObject({ updated: [path] });
+    expect(readFileSync(path, 'latin1')).toBe(`${'\n'.repeat(4_000_000)}y\n`);
+    const long = text.toSpliced(2, 0, '\n'.repeat(5_000_000)).join('\n');
+    expect(await files.refusal('fs.patch', { patch_text: long })).toMatchObject({ code: -32008 });
+  },
+  LONG_MS,
+);
+
 /** The answer of a call that takes long; a request sent right behind it is to be answered before. */
 async function meanwhile(files: FilesUnderTest, method: string, params: object): Promise<Answer> {
   const { rexd, session: session_id } = files;

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_PLACES_TOLD, patchContent } from '../../../../src/rexd/fs/patch-file.js';
 import { parsePatch } from '../../../../src/rexd/fs/patch-text.js';
+import { MAX_PATCHED_LINES } from '../../../../src/rexd/fs/text-lines.js';
 
 async function apply(content: string | Buffer, ...hunkLines: string[]): Promise<string> {
   const text = ['*** Begin Patch', '*** Update File: f', ...hunkLines, '*** End Patch'].join('\n');
@@ -200,4 +201,15 @@ function difference(before: readonly string[], edits: readonly Edit[]): { after:
 test(`no more than ${MAX_PLACES_TOLD} places are told`, async () => {
   const lines = Array.from({ length: MAX_PLACES_TOLD }, (_, i) => i + 1);
   await expect(apply('x\n'.repeat(50), '-x', '+y')).rejects.toMatchObject({ data: { lines } });
+});
+
+test(`a file of more than ${MAX_PATCHED_LINES} lines is not patched, one of as many is, in little memory`, async () => {
+  const lines = Buffer.alloc(MAX_PATCHED_LINES, '\n');
+  const hunk = ['-', '+x', '*** End of File'];
+  expect((await apply(lines, ...hunk)).endsWith('\nx\n')).toBe(true);
+  expect(process.memoryUsage().heapUsed).toBeLessThan(200 * 1024 * 1024);
+  await expect(apply(Buffer.concat([lines, Buffer.from('\n')]), ...hunk)).rejects.toMatchObject({
+    code: 'too_large',
+    limit: MAX_PATCHED_LINES,
+  });
 });

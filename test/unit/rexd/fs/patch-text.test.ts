@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RpcError } from '../../../../src/base/errors.js';
-import { MAX_PATCH_FILES, parsePatch } from '../../../../src/rexd/fs/patch-text.js';
+import { MAX_PATCH_FILES, MAX_PATCH_LINES, parsePatch } from '../../../../src/rexd/fs/patch-text.js';
 
 const patch = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
@@ -133,3 +133,10 @@ function outcome(text: string): 'read' | 'refused' | 'something else' {
     return error instanceof RpcError ? 'refused' : 'something else';
   }
 }
+
+test(`a patch has no more than ${MAX_PATCH_LINES} lines`, () => {
+  const patch = (lines: number): string =>
+    `*** Begin Patch\n*** Add File: f\n${'+\n'.repeat(lines - 3)}*** End Patch\n`;
+  expect(parsePatch(patch(MAX_PATCH_LINES))).toHaveLength(1);
+  expect(() => parsePatch(patch(MAX_PATCH_LINES + 1))).toThrow(expect.objectContaining({ code: -32008 }));
+});
