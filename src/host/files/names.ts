@@ -25,6 +25,7 @@ export const REPLACEMENT = '\u{FFFD}';
 
 /** An absolute path in its shortest spelling: `.`, `..` and doubled slashes resolved by text alone. */
 export function cleanPath(path: string): string {
+  if (path === lastClean) return path; // who checks a path and who uses it both ask, one after the other
   if (path === '') throw new InvalidPathError(path, 'empty');
   if (path.length > MAX_ASKED_CHARS)
     throw new InvalidPathError(path.slice(0, MAX_ASKED_CHARS), 'path too long');
@@ -35,8 +36,11 @@ export function cleanPath(path: string): string {
   if (clean.length * 3 >= MAX_PATH_BYTES && encodeName(clean).length >= MAX_PATH_BYTES) {
     throw new InvalidPathError(path, 'path too long');
   }
+  lastClean = clean;
   return clean;
 }
+
+let lastClean: string | undefined;
 
 /** What to hand to a system call: the string itself, or its bytes when it carries escaped ones. */
 export function toSystemPath(path: string): string | Buffer {

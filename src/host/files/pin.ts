@@ -19,14 +19,16 @@ export class Pin implements Disposable {
   readonly fd: number;
   /** Where it was when it was judged to be inside the roots. */
   readonly real: string;
-  /** The path of the thing itself, good for as long as the pin is held. */
-  readonly here: string;
   #open = true;
 
   constructor(fd: number, real: string) {
     this.fd = fd;
     this.real = real;
-    this.here = descriptorPath(fd);
+  }
+
+  /** The path of the thing itself, good for as long as the pin is held. */
+  get here(): string {
+    return descriptorPath(this.fd);
   }
 
   /** The path of an entry of this directory. It is the last name only: open it with O_NOFOLLOW. */
@@ -88,7 +90,8 @@ export function mountIdOf(fd: number): string | undefined {
     kept = { fd, info };
   }
   const text = scratch.toString('latin1', 0, readSync(kept.info, scratch, 0, scratch.length, 0));
-  return /^mnt_id:\s*(\d+)/m.exec(text)?.[1];
+  const at = text.indexOf(MOUNT_FIELD);
+  return at === -1 ? undefined : text.slice(at + MOUNT_FIELD.length, text.indexOf('\n', at + 1)).trim();
 }
 
 /**
@@ -97,6 +100,7 @@ export function mountIdOf(fd: number): string | undefined {
  */
 let kept: { readonly fd: number; readonly info: number } | undefined;
 
+const MOUNT_FIELD = '\nmnt_id:';
 const scratch = Buffer.alloc(512);
 
 export function typeOf(stat: Stats): EntryType {

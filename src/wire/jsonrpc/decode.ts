@@ -50,7 +50,7 @@ function decodeMessage(value: unknown, text: string): IncomingMessage {
   const method = body.method as string;
   const params = (body.params ?? undefined) as JsonRpcParams | undefined;
   if (kind === 'request') {
-    return { kind, method, params, id: body.id as JsonRpcId, rawId: readRawId(text) };
+    return { kind, method, params, id: body.id as JsonRpcId, rawId: readRawId(text, body.id) };
   }
   const member = CANCEL_METHODS.get(method);
   if (member === undefined || !isObject(params)) return { kind, method, params };

@@ -1,5 +1,6 @@
 // Bytes of the other side, taken apart into messages, each given to whoever serves or awaits its kind.
 
+import { isAscii } from 'node:buffer';
 import { LineSplitter } from '../ndjson/line-splitter.js';
 import type { CallServer } from './call-server.js';
 import { decodeLine } from './decode.js';
@@ -47,10 +48,11 @@ export class IncomingLines {
   #onLine(bytes: Buffer, start: number, end: number): void {
     const { maxBatch, refuseBlankLines } = this.#options;
     const size = end - start;
-    const text = bytes.toString('utf8', start, end);
+    const text = readText(bytes, start, end);
     const line = decodeLine(text, maxBatch);
     // A name or a content with other characters in it would be another one. An answer is worth having all the same.
-    const garbled = isAnswer(line.kind) ? undefined : findBadUtf8(bytes.subarray(start, end), text);
+    const mayBeGarbled = text.includes(REPLACEMENT) && !isAnswer(line.kind);
+    const garbled = mayBeGarbled ? findBadUtf8(bytes.subarray(start, end), text) : undefined;
     if (garbled !== undefined) {
       this.#refuseText(garbled, size);
       return;
@@ -128,6 +130,17 @@ function readLeadingId(beginning: Buffer): RawId {
 
 const LEADING_ID =
   /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(-?(?:0|[1-9]\d*)|"[\w.:+/-]*")\s*,/;
+
+/** What reading puts for bytes that are no text. */
+const REPLACEMENT = '\uFFFD';
+
+/** From here on it pays to ask first whether a line has nothing but ASCII: then it is copied and not decoded. */
+const ASK_FIRST_BYTES = 16 * 1024;
+
+function readText(bytes: Buffer, start: number, end: number): string {
+  const plain = end - start >= ASK_FIRST_BYTES && isAscii(bytes.subarray(start, end));
+  return bytes.toString(plain ? 'latin1' : 'utf8', start, end);
+}
 
 function isAnswer(kind: string): boolean {
   return kind === 'response' || kind === 'bad-response';

@@ -13,6 +13,8 @@ import {
 /** How most programs begin a message: spares the search. */
 const USUAL_START = '{"jsonrpc":"2.0","id":';
 
+const PLAIN_ID = /^[\w.:-]{0,128}$/;
+
 /** How much of a string is looked at by hand before the rest is searched through. */
 const WALKED_CHARS = 48;
 
@@ -48,16 +50,31 @@ export function splitRawArray(text: string): string[] {
 }
 
 /**
- * `readRawMember` for a key that is known to be there and has no escapes when written plainly, with a short cut: text
- * in which the key occurs once, and no escape could spell it, need not be walked through.
+ * `readRawMember` for a key that is known to be there and has no escapes when written plainly, with two short cuts. At
+ * the usual place in the usual spelling, with the `value` that parsing has found, it is told without looking further:
+ * only an equal id could follow. And text in which the key occurs once, and no escape could spell it, need not be
+ * walked through.
  */
-export function readRawId(text: string): string {
+export function readRawId(text: string, value?: unknown): string {
+  if (text.startsWith(USUAL_START)) {
+    const usual = usualSpelling(value);
+    if (usual !== undefined && text.startsWith(usual, USUAL_START.length)) {
+      const next = text.charCodeAt(USUAL_START.length + usual.length);
+      if (next === COMMA || next === CLOSE_BRACE) return usual;
+    }
+  }
   const at = text.startsWith(USUAL_START) ? USUAL_START.length - 5 : text.indexOf('"id"');
   if (at !== -1 && text.indexOf('"id"', at + 4) === -1 && !mayEscapeId(text)) {
     const start = skipSpace(text, skipSpace(text, at + 4) + 1);
     return text.slice(start, skipValue(text, start));
   }
   return readRawMember(text, 'id') ?? 'null';
+}
+
+/** As nearly every program writes it; undefined for what may be written in several ways, or is seldom an id. */
+function usualSpelling(value: unknown): string | undefined {
+  if (Number.isSafeInteger(value) && !Object.is(value, -0)) return String(value);
+  return typeof value === 'string' && PLAIN_ID.test(value) ? `"${value}"` : undefined;
 }
 
 /** `\u0069` is i and `\u0064` is d: without such an escape somewhere, an id key is written "id". */
@@ -96,14 +113,14 @@ function skipValue(text: string, at: number): number {
 /** The index behind the string whose opening quote is at `at`; the end of the text when it has no closing one. */
 export function skipString(text: string, at: number): number {
   let i = at + 1;
+  // Most strings are short, and walking through one is faster than a search that has to be set up.
+  for (const far = i + WALKED_CHARS; i < far; i++) {
+    const char = text.charCodeAt(i);
+    if (char === QUOTE) return i + 1;
+    if (char === BACKSLASH) i += 1;
+    else if (char !== char) return text.length; // NaN: past the end
+  }
   for (;;) {
-    // Most strings are short, and walking through one is faster than a search that has to be set up.
-    for (const far = i + WALKED_CHARS; i < far; i++) {
-      const char = text.charCodeAt(i);
-      if (char === QUOTE) return i + 1;
-      if (char === BACKSLASH) i += 1;
-      else if (char !== char) return text.length; // NaN: past the end
-    }
     const quote = text.indexOf('"', i);
     if (quote === -1) return text.length;
     let before = quote - 1;

@@ -27,6 +27,27 @@ test('of equal keys the last counts, and a key may be written with escapes', () 
   expect(readRawId('{"x":"\\"id\\":9","id":4.50}')).toBe('4.50');
 });
 
+test('an id whose value is known is read as it was written, or as an equal one was', () => {
+  for (const id of [
+    '1',
+    '-1',
+    '1.0',
+    '1e2',
+    '-0',
+    '9007199254740993',
+    'null',
+    '""',
+    '"a-1:2"',
+    '"a\\u0062"',
+  ]) {
+    expect(readRawId(`{"jsonrpc":"2.0","id":${id},"method":"m"}`, JSON.parse(id))).toBe(id);
+    expect(readRawId(`{"jsonrpc":"2.0","id":${id}}`, JSON.parse(id))).toBe(id);
+    expect(readRawId(`{"jsonrpc":"2.0","method":"m","id": ${id} }`, JSON.parse(id))).toBe(id);
+  }
+  expect(readRawId('{"jsonrpc":"2.0","id":1,"method":"m","id":12}', 12)).toBe('12');
+  expect(readRawId('{"jsonrpc":"2.0","id":12,"method":"m","id":1}', 1)).toBe('1');
+});
+
 test('a member that is not there is undefined', () => {
   expect(readRawMember('{"a":{"b":1}}', 'b')).toBeUndefined();
   expect(readRawMember('{}', 'b')).toBeUndefined();
