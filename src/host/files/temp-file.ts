@@ -5,7 +5,7 @@ import { formatOwner, newOwner } from '../store/lock-owner.js';
 import type { Pin } from './pin.js';
 import type { Place } from './place.js';
 import { takeName } from './take-name.js';
-import { sweepOnce } from './temp-sweep.js';
+import { ASIDE_SUFFIX, sweepOnce } from './temp-sweep.js';
 
 /** Not made from the target's name: that may already have all the 255 bytes a name can have. */
 export const TEMP_PREFIX = '.hawser-';
@@ -15,6 +15,11 @@ const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | const
 /** From the name anyone can tell whether whoever writes the file still lives. */
 export function newTempName(): string {
   return TEMP_PREFIX + formatOwner(newOwner());
+}
+
+/** Of a folder for files that are out of the way for a moment, under their own names: a sweep puts them back. */
+export function newAsideName(): string {
+  return newTempName() + ASIDE_SUFFIX;
 }
 
 export class TempFile implements Disposable {

@@ -1,8 +1,16 @@
-// Removes the temporary files of writers that were killed: the next write to the folder does it.
+// Removes the temporary files of writers that were killed, and puts back what they had put aside: the next write to
+// the folder does it.
 
-import { type Dir, lstatSync, opendirSync, unlinkSync } from 'node:fs';
+import { type Dir, lstatSync, opendirSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { lookForOwner, parseOwner } from '../store/lock-owner.js';
+import { decodeName } from './names.js';
 import type { Pin } from './pin.js';
+import { Place } from './place.js';
+import { openChild } from './read-directory.js';
+import { takeName } from './take-name.js';
+
+/** Marks the folder of files that are somebody's, and only out of the way: nothing in it is ever removed. */
+export const ASIDE_SUFFIX = '.aside';
 
 /** Folders known to be clean; beyond, all are forgotten, and looked through once more when they are written to. */
 export const MAX_SWEPT_DIRECTORIES = 1000;
@@ -22,7 +30,9 @@ export function sweepOnce(directory: Pin, prefix: string): void {
   swept.add(directory.real);
   for (const name of listTemporary(directory, prefix)) {
     try {
-      if (isLeft(directory, name, prefix)) unlinkSync(directory.at(name));
+      if (!isLeft(directory, name, prefix)) continue;
+      if (name.endsWith(ASIDE_SUFFIX)) restore(directory, name);
+      else unlinkSync(directory.at(name));
     } catch {
       // Not ours to remove, or gone: no reason not to write.
     }
@@ -37,7 +47,8 @@ function listTemporary(directory: Pin, prefix: string): string[] {
     for (let seen = 0; seen < MAX_SWEPT_ENTRIES; seen++) {
       const entry = folder.readSync();
       if (entry === null) break;
-      if (entry.name.startsWith(prefix) && !entry.isDirectory()) names.push(entry.name);
+      const isAside = entry.name.endsWith(ASIDE_SUFFIX);
+      if (entry.name.startsWith(prefix) && entry.isDirectory() === isAside) names.push(entry.name);
     }
   } catch {
     // May be written but not read: whatever is there stays.
@@ -48,10 +59,26 @@ function listTemporary(directory: Pin, prefix: string): string[] {
 }
 
 function isLeft(directory: Pin, name: string, prefix: string): boolean {
-  const owner = parseOwner(name.slice(prefix.length));
+  const end = name.endsWith(ASIDE_SUFFIX) ? -ASIDE_SUFFIX.length : undefined;
+  const owner = parseOwner(name.slice(prefix.length, end));
   if (owner === undefined) return false;
   const state = lookForOwner(owner);
   if (state !== 'unknown') return state === 'gone';
   const stat = lstatSync(directory.at(name), { throwIfNoEntry: false });
   return stat !== undefined && Date.now() - stat.mtimeMs > MAX_UNKNOWN_AGE_MS;
+}
+
+/** Each file under its own name, unless there is another by now: then it stays where it is. */
+function restore(directory: Pin, name: string): void {
+  using aside = openChild(directory, name);
+  if (aside === undefined) return;
+  for (const entry of readdirSync(aside.here, { encoding: 'buffer' }).map(decodeName)) {
+    try {
+      const from = aside.at(entry);
+      if (takeName(from, new Place(directory, entry, entry)) === 'linked') unlinkSync(from);
+    } catch {
+      // The name is taken.
+    }
+  }
+  rmdirSync(directory.at(name));
 }

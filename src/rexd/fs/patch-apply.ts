@@ -1,14 +1,14 @@
 // A plan carried out: every file changed, or every file as it was.
 
 import { createHash } from 'node:crypto';
-import { dirname, join } from 'node:path';
-import { newId } from '../../base/ids.js';
+import { basename, dirname, join } from 'node:path';
 import { ConflictError } from '../../host/files/errors.js';
+import { makeDirectory } from '../../host/files/make-directory.js';
 import { movePath } from '../../host/files/move.js';
 import { readFile } from '../../host/files/read.js';
 import { removePath } from '../../host/files/remove.js';
 import { statPath } from '../../host/files/stat.js';
-import { TEMP_PREFIX } from '../../host/files/temp-file.js';
+import { newAsideName } from '../../host/files/temp-file.js';
 import { writeFile } from '../../host/files/write.js';
 import type { Files } from './file-call.js';
 import { type Content, type Fate, isContent, type State } from './patch-plan.js';
@@ -17,11 +17,13 @@ type Undo = () => Promise<unknown>;
 
 /**
  * What is new first, then what changes, and what goes last: at every moment the least is missing. A file that goes is
- * put aside under another name, and removed only when nothing can fail any more.
+ * put aside into a folder beside it, and removed only when nothing can fail any more; if we are killed before that,
+ * the next write to its folder finds it there and puts it back.
  */
 export async function applyPlan(fates: readonly Fate[], call: Files): Promise<void> {
   const undo: Undo[] = [];
-  const aside: string[] = [];
+  /** By the folder that files go from. */
+  const aside = new Map<string, string>();
   try {
     for (const { path, before, after } of fates) {
       if (before === undefined && isContent(after)) await create(path, after, call, undo);
@@ -30,13 +32,14 @@ export async function applyPlan(fates: readonly Fate[], call: Files): Promise<vo
       if (isContent(before) && isContent(after)) await change(path, before, after, call, undo);
     }
     for (const { path, before, after } of fates) {
-      if (before !== undefined && after === undefined) aside.push(await putAside(path, before, call, undo));
+      if (before !== undefined && after === undefined) await putAside(path, before, aside, call, undo);
     }
   } catch (thrown) {
     for (const step of undo.toReversed()) await step().catch(() => {}); // the first failure is the one to tell of
     throw thrown;
   }
-  for (const path of aside) await removePath(call.roots, path).catch(() => {});
+  for (const folder of aside.values())
+    await removePath(call.roots, folder, { recursive: true }).catch(() => {});
 }
 
 async function create(path: string, content: Content, call: Files, undo: Undo[]): Promise<void> {
@@ -64,14 +67,24 @@ async function change(
   undo.push(() => writeFile(roots, path, before.data, { expect: { sha256: after.sha256 } }));
 }
 
-/** The name it has now. */
-async function putAside(path: string, before: State, call: Files, undo: Undo[]): Promise<string> {
+async function putAside(
+  path: string,
+  before: State,
+  folders: Map<string, string>,
+  call: Files,
+  undo: Undo[],
+): Promise<void> {
   const { roots, signal } = call;
-  const aside = join(dirname(path), newId(TEMP_PREFIX));
+  const folder = folders.get(dirname(path)) ?? join(dirname(path), newAsideName());
+  if (!folders.has(dirname(path))) {
+    await makeDirectory(roots, folder);
+    folders.set(dirname(path), folder);
+    undo.push(() => removePath(roots, folder));
+  }
+  const aside = join(folder, basename(path));
   await movePath(roots, path, aside, { signal });
   undo.push(() => movePath(roots, aside, path));
   if (isContent(before)) await assertIs(before, path, aside, call);
-  return aside;
 }
 
 /** It goes because its content is elsewhere by now; under a name nobody knows it can be looked at in peace. */

@@ -76,6 +76,15 @@ export async function planPatch(
   return { fates: desk.fates(), report };
 }
 
+/** Every path that a patch names. */
+export function pathsOf(changes: readonly FileChange[], call: Files, cwd?: string): string[] {
+  const base = cwd === undefined ? undefined : call.resolve(cwd);
+  return changes.flatMap((change) => {
+    const moveTo = change.kind === 'update' ? change.moveTo : undefined;
+    return [change.path, ...(moveTo === undefined ? [] : [moveTo])].map((path) => call.resolve(path, base));
+  });
+}
+
 /** The files a patch is about, as they would be after each of its parts. */
 class Desk {
   readonly #call: Files;

@@ -8,8 +8,12 @@ import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { expectationOf } from '../fs/expectation.js';
 import { type FileCall, fileCall } from '../fs/file-call.js';
+import { inTurn } from '../fs/in-turn.js';
 import { replaceText } from '../fs/replace-text.js';
 import type { FsEdit } from '../protocol/fs.js';
+
+/** How often an edit begins anew because the file was written meanwhile. */
+export const MAX_EDIT_TRIES = 10;
 
 export async function editFile(
   params: ParamsOf<typeof FsEdit>,
@@ -17,7 +21,8 @@ export async function editFile(
 ): Promise<ResultOf<typeof FsEdit>> {
   return await fileCall(params.session_id, ctx, async (call) => {
     const path = call.resolve(params.path);
-    if (params.old_string === '') {
+    return await inTurn([path], call, async () => {
+      if (params.old_string !== '') return await editUntilKept(path, params, call);
       const content = Buffer.from(params.new_string);
       const written = await writeFile(call.roots, path, content, {
         mkdirParents: true,
@@ -25,9 +30,24 @@ export async function editFile(
         signal: call.signal,
       });
       return answer(written, 1);
-    }
-    return await editContent(path, params, call);
+    });
   });
+}
+
+/** Who names no version means whichever is there: if somebody writes meanwhile, the edit is made to what they wrote. */
+async function editUntilKept(
+  path: string,
+  params: ParamsOf<typeof FsEdit>,
+  call: FileCall,
+): Promise<ResultOf<typeof FsEdit>> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await editContent(path, params, call);
+    } catch (thrown) {
+      const mayTryAgain = expectationOf(params).expect === undefined && tries < MAX_EDIT_TRIES;
+      if (!mayTryAgain || !(thrown instanceof ConflictError)) throw thrown;
+    }
+  }
 }
 
 async function editContent(

@@ -21,4 +21,8 @@ export const rexdHostile = {
     text: 'a file of millions of empty lines is patched while others are answered; one of sixty million, or a patch of five million, is refused',
     source: OURS,
   },
+  'rexd/fs.edit/pipelined': {
+    text: 'edits and patches of one file that are sent one behind the other are all made; none is a conflict unless it names a version',
+    source: 'rexd-v1 "fs.edit", "fs.patch"',
+  },
 } as const satisfies Record<string, Clause>;

@@ -1,5 +1,6 @@
 // Files, patterns and edits made to cost much: the server lives, and others do not wait for them.
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { Answer } from '../kit/rexd-under-test.js';
@@ -61,6 +62,46 @@ verifies(
   },
   LONG_MS,
 );
+
+verifies('rexd/fs.edit/pipelined', async () => {
+  await using files = await startFiles();
+  const path = files.put('a', 'one\ntwo\nthree\nfour\n');
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  const edit = (old_string: string, more: object = {}): object => ({
+    path,
+    old_string,
+    new_string: old_string.toUpperCase(),
+    ...more,
+  });
+  const patch_text = ['*** Begin Patch', '*** Update File: a', '-four', '+FOUR', '*** End Patch'].join('\n');
+  const answers = await together(files, [
+    ['fs.edit', edit('one')],
+    ['fs.edit', edit('two')],
+    ['fs.patch', { patch_text }],
+    ['fs.edit', edit('three')],
+    ['fs.edit', edit('TWO', { new_string: '2', expected_sha256: sha256 })],
+  ]);
+  expect(answers.map(({ error }) => error?.code)).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    -32006,
+  ]);
+  expect(readFileSync(path, 'utf8')).toBe('ONE\nTWO\nTHREE\nFOUR\n');
+});
+
+/** Answers in the order of the calls, which are sent at once. */
+async function together(files: FilesUnderTest, calls: readonly [string, object][]): Promise<Answer[]> {
+  const { rexd, session: session_id } = files;
+  const lines = calls.map(([method, params], id) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method, params: { session_id, ...params } }),
+  );
+  rexd.write(`${lines.join('\n')}\n`);
+  const answers: Answer[] = [];
+  for (const _ of calls) answers.push(await rexd.answer());
+  return answers.sort((a, b) => Number(a.id) - Number(b.id));
+}
 
 /** The answer of a call that takes long; a request sent right behind it is to be answered before. */
 async function meanwhile(files: FilesUnderTest, method: string, params: object): Promise<Answer> {

@@ -1,7 +1,17 @@
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync } from 'node:fs';
-import { expect, test } from 'vitest';
-import { newTempName, TEMP_PREFIX } from '../../../../src/host/files/temp-file.js';
 import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { expect, test } from 'vitest';
+import { newAsideName, newTempName, TEMP_PREFIX } from '../../../../src/host/files/temp-file.js';
+import {
+  ASIDE_SUFFIX,
   MAX_SWEPT_DIRECTORIES,
   MAX_SWEPT_ENTRIES,
   MAX_UNKNOWN_AGE_MS,
@@ -83,4 +93,23 @@ test('a folder that may be written but not read is written', async () => {
   chmodSync(box.at('d'), 0o300);
   await asNobody(box, () => write(box, 'd/file'));
   expect(readdirSync(box.at('d'))).toEqual(['file']);
+});
+
+test('a write puts back what a killed process had put aside, and never over what is there now', async () => {
+  using box = makeSandbox();
+  const dead = nameOf({ pid: NO_PID }) + ASIDE_SUFFIX;
+  const alive = newAsideName();
+  const long = 'n'.repeat(255);
+  for (const name of ['a', long, 'taken']) box.file(`d/${dead}/${name}`, 'was aside');
+  symlinkSync('nowhere', box.at(`d/${dead}/link`));
+  box.file('d/taken', 'newer');
+  box.file(`d/${alive}/b`, 'of a patch under way');
+  await write(box, 'd/file');
+  expect(readFileSync(box.at('d/a'), 'utf8')).toBe('was aside');
+  expect(readFileSync(box.at('d', long), 'utf8')).toBe('was aside');
+  expect(readlinkSync(box.at('d/link'))).toBe('nowhere');
+  expect(readFileSync(box.at('d/taken'), 'utf8')).toBe('newer');
+  expect(readdirSync(box.at('d', dead))).toEqual(['taken']);
+  expect(readdirSync(box.at('d', alive))).toEqual(['b']);
+  for (const name of [dead, alive]) rmSync(box.at('d', name), { recursive: true });
 });

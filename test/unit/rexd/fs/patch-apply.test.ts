@@ -13,7 +13,10 @@ import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ConflictError, TooLargeError } from '../../../../src/host/files/errors.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
+import { TEMP_PREFIX } from '../../../../src/host/files/temp-file.js';
+import { ASIDE_SUFFIX } from '../../../../src/host/files/temp-sweep.js';
 import { MAX_WRITE_BYTES } from '../../../../src/host/files/write.js';
+import { parseOwner } from '../../../../src/host/store/lock-owner.js';
 import type { Files } from '../../../../src/rexd/fs/file-call.js';
 import { applyPlan } from '../../../../src/rexd/fs/patch-apply.js';
 import { MAX_PATCH_BYTES, type PatchPlan, planPatch } from '../../../../src/rexd/fs/patch-plan.js';
@@ -119,3 +122,24 @@ function content(): Record<string, string> {
     names.sort().map((path) => [path.slice(root.length + 1), readFileSync(path, 'utf8')]),
   );
 }
+
+test('a file on its way out can be told from rubbish: it has its own name, in a folder with an owner', async () => {
+  const { fates } = await plan('*** Delete File: gone', '*** Delete File: from');
+  let seen: string[] = [];
+  const watched: Files = {
+    ...call,
+    // Asked for at every step: what is there then is what a killed process leaves behind.
+    get signal() {
+      const now = readdirSync(root, { recursive: true }).map(String);
+      if (now.some((name) => name.endsWith('/gone'))) seen = now;
+      return call.signal;
+    },
+  };
+  await applyPlan(fates, watched);
+  const folder = seen.find((name) => name.endsWith(ASIDE_SUFFIX)) ?? '';
+  expect(seen).toContain(`${folder}/gone`);
+  const owner = parseOwner(folder.slice(TEMP_PREFIX.length, -ASIDE_SUFFIX.length));
+  expect(owner?.pid).toBe(process.pid);
+  expect(content()).toEqual({ a: 'a\n', b: 'b\n' });
+  expect(readdirSync(root).sort()).toEqual(['a', 'b']);
+});
