@@ -10,6 +10,7 @@ import {
   matchesNarrowly,
   matchesWidely,
 } from './command-policy-pattern.js';
+import { readPlainCommands } from './command-policy-plain-text.js';
 import { type Command, readCommand } from './command-policy-reading.js';
 
 export interface CommandRules {
@@ -78,15 +79,27 @@ export class CommandPolicy {
     const argv = 'argv' in request ? request.argv : ['sh', '-c', request.command];
     const odd = oddity(argv);
     if (odd !== undefined) return { allowed: false, class: 'write', rule: 'argv', reason: odd };
-    const command = readCommand(argv, { cwd: request.cwd, assigned: Object.keys(request.env ?? {}) });
+    const settings = { cwd: request.cwd, assigned: Object.keys(request.env ?? {}) };
+    const command = readCommand(argv, settings);
     const found = classOf(command);
-    const refusal = this.#refuse(command, found);
+    // A list of allowed commands says nothing of shells; but of a plain text every command can be held against it.
+    const plain = 'argv' in request || !this.#allowShell ? undefined : readPlainCommands(request.command);
+    const refusal = this.#refuse(
+      command,
+      found,
+      plain?.map((words) => readCommand(words, settings)),
+    );
     return refusal === undefined
       ? { allowed: true, class: found }
       : { allowed: false, class: found, ...refusal };
   }
 
-  #refuse(command: Command, found: CommandClass): { rule: string; reason: string } | undefined {
+  /** `plain` are the commands of a text for a shell, where they can all be seen. */
+  #refuse(
+    command: Command,
+    found: CommandClass,
+    plain: readonly Command[] | undefined,
+  ): { rule: string; reason: string } | undefined {
     const seen = everyCommand(command);
     for (const each of seen) {
       const rule = this.#deny.find((pattern) => matchesWidely(pattern, each));
@@ -113,7 +126,9 @@ export class CommandPolicy {
     if (this.#classes !== undefined && !this.#classes.has(found))
       return { rule: 'classes', reason: `commands of the class ${found} are not allowed` };
     if (this.#allow.length > 0) {
-      const stranger = this.#notAllowed(command);
+      const unlisted = this.#notAllowed(command);
+      // A list that has the shell itself allows all of its texts; else each command of a plain one must be on it.
+      const stranger = unlisted && plain ? first(plain, (each) => this.#notAllowed(each)) : unlisted;
       if (stranger !== undefined) return { rule: 'allow', reason: describeStranger(stranger) };
     }
     return undefined;
@@ -200,7 +215,7 @@ function first(
 
 function describeStranger(command: Command): string {
   if (command.kind === 'shell')
-    return `${command.base} is not on the list of allowed commands, which cannot see into a shell`;
+    return `${command.base} is not on the list of allowed commands, and only plain texts for it can be seen into`;
   const why = command.trusted ? '' : ' (by this path, or with what is set for it)';
   return `${command.base} is not on the list of allowed commands${why}`;
 }

@@ -224,13 +224,14 @@ describe('allow', () => {
     expect(allows({ allow: ['find', 'ls'] }, 'find . -exec ls {} ; -exec rm {} +')).toBe(false);
   });
 
-  test('a shell must be named itself, since the list cannot see into it', () => {
-    const text = { shell: true, command: 'git status' } as const;
+  test('a shell must be named itself where its text is more than the list can see into', () => {
+    const text = { shell: true, command: 'git status $x' } as const;
     expect(new CommandPolicy({ allow: ['git'] }).decide(text)).toMatchObject({
       allowed: false,
       rule: 'allow',
     });
     expect(new CommandPolicy({ allow: ['git', 'sh'] }).decide(text).allowed).toBe(true);
+    expect(new CommandPolicy({ allow: ['sh'] }).decide({ shell: true, command: 'make' }).allowed).toBe(true);
     expect(allows({ allow: ['git'] }, ['bash', '-c', 'git status'])).toBe(false);
   });
 });
