@@ -7,12 +7,13 @@ const ROUND_MS = 250;
 
 /**
  * `sh <this script> <pattern of the mark> <host pid> <host start> <private dir>`. Its descriptor 3 is a pipe whose
- * other end only the host has. While the host lives, lines may come that name the leaders it knows (`pid:start …`; the last
- * line counts). Its end means that the host is gone, in whatever way. The script forks once, so that the
+ * other end only the host has. While the host lives, lines may come that name the leaders it knows (`pid:start …`, those
+ * that are confined as `cpid:start`; the last line counts). Its end means that the host is gone, in whatever way. The script forks once, so that the
  * guardian is nobody's child.
  *
  * It looks for the same as `findTree`: carriers of the mark, holders of the host's pipes and the leaders named last,
- * then children and sessions of those; no detached process, and nothing older than the host.
+ * then children and sessions of those; no detached process, unless it hangs below a confined one, and nothing older than
+ * the host.
  */
 export const GUARDIAN_SCRIPT = `
 guard() {
@@ -94,6 +95,13 @@ search() {
   detached=$pids
   carriers "$pattern/"
   own=$pids seeds=$pids
+  case /$pattern/ in
+  */c_??????????????????????????/*) confined=$own ;;
+  *)
+    carriers "$pattern/([^/]+/)*c_[0-9a-z]{26}(/|$)"
+    confined=$pids
+    ;;
+  esac
   for pid in $(holders); do seeds="$seeds$pid "; done
   table=
   # One cat: the shell's own read takes a system call for each character.
@@ -105,25 +113,39 @@ search() {
   unset IFS
   for line; do
     parse "$line" && [ "$ticks" -ge "$born" ] || continue
-    pid=\${line%% *}
-    # The host itself may run under a detached mark, and then its children carry it on: they are its own.
-    case $own/$detached in *" $pid "*/*) ;; */*" $pid "*) continue ;; esac
-    table="$table $pid:$ppid:$sid:$ticks"
+    table="$table \${line%% *}:$ppid:$sid:$ticks"
   done
-  found= pids=' ' sessions=' ' grew=1
+  found= pids=' ' sessions=' ' cpids=' ' csessions=' ' grew=1
   while [ $grew = 1 ]; do
     grew=0 rest=
     for entry in $table; do
       pid=\${entry%%:*} ticks=\${entry##*:} entry=\${entry#*:}
       ppid=\${entry%%:*} sid=\${entry#*:}
       sid=\${sid%:*} entry=$pid:$entry
-      case "$seeds/$pids/$sessions/$known" in
-      *" $pid "*/*/*/* | */*" $ppid "*/*/* | */*/*" $sid "*/* | */*/*/*" $pid:$ticks "*)
-        found="$found $pid" pids="$pids$pid " sessions="$sessions$sid " grew=1
-        case $known in *" $pid:$ticks "*) ;; *) known="$known$pid:$ticks " ;; esac
+      case "$confined/$cpids/$csessions/$known" in
+      *" $pid "*/*/*/* | */*" $ppid "*/*/* | */*/*" $sid "*/* | */*/*/*" c$pid:$ticks "*)
+        cpids="$cpids$pid " csessions="$csessions$sid " name=c$pid:$ticks
         ;;
-      *) rest="$rest $entry" ;;
+      *)
+        # The host itself may run under a detached mark, and then its children carry it on: they are its own.
+        case $own/$detached in
+        *" $pid "*/*) ;;
+        */*" $pid "*)
+          rest="$rest $entry"
+          continue
+          ;;
+        esac
+        case "$seeds/$pids/$sessions/$known" in
+        *" $pid "*/*/*/* | */*" $ppid "*/*/* | */*/*" $sid "*/* | */*/*/*" $pid:$ticks "*) name=$pid:$ticks ;;
+        *)
+          rest="$rest $entry"
+          continue
+          ;;
+        esac
+        ;;
       esac
+      found="$found $pid" pids="$pids$pid " sessions="$sessions$sid " grew=1
+      case $known in *" $name "*) ;; *) known="$known$name " ;; esac
     done
     table=$rest
   done

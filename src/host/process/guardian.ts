@@ -5,14 +5,14 @@ import { writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { GUARDIAN_SCRIPT } from './guardian-script.js';
-import { asPattern, ownMark } from './mark.js';
+import { asPattern, isConfinedMark, ownMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { readStat } from './proc-table.js';
-import { leadersUnder } from './roster.js';
+import { leadersUnder, markOfLeader } from './roster.js';
 import { DEFAULT_PATH } from './search-path.js';
 
 /** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
-const NAME_AFTER_MS = 250;
+export const NAME_AFTER_MS = 250;
 /** Leaders named at most, so that a line stays short enough to be written at once. */
 export const MAX_NAMED_LEADERS = 1000;
 
@@ -77,11 +77,12 @@ export class Guardian {
   }
 }
 
-/** `pid:start …`, the line the guardian reads. */
+/** `pid:start cpid:start …`, the line the guardian reads; `c` for those that are confined. */
 export function nameLeaders(pids: readonly number[], max: number = MAX_NAMED_LEADERS): string {
   const named = pids.slice(0, max).flatMap((pid) => {
     const stat = readStat(pid);
-    return stat === undefined ? [] : [`${pid}:${stat.startTicks}`];
+    if (stat === undefined) return [];
+    return [`${isConfinedMark(markOfLeader(pid) ?? '') ? 'c' : ''}${pid}:${stat.startTicks}`];
   });
   return named.join(' ');
 }

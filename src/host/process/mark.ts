@@ -7,6 +7,7 @@ import { type ProcIdentity, readPidNamespace, readStat } from './proc-table.js';
  * `<inherited mark>/<host>/<child>`: a prefix finds a whole subtree. The host segment says which process started it
  * (`h<pid>.<start>.<namespace>`), so that anyone can tell whether that process still lives.
  * A detached child is nobody's subtree: `<first segment>~<id>`, and its own children carry on from there.
+ * Below a confined scope (`c_<id>`) that does not count: strangers' commands write what they like in their environment.
  */
 export const MARK_VARIABLE = 'HAWSER_MARK';
 
@@ -18,6 +19,8 @@ export interface MarkHost extends ProcIdentity {
 
 const HOST_SEGMENT = /^h(\d+)\.(\d+)\.(\d+)$/;
 const DETACHED_SEGMENT = /^(?:[^/]*~)?d_[0-9a-hjkmnp-tv-z]{26}(?:\/|$)/;
+
+const CONFINED_SEGMENT = /(?:^|\/)c_[0-9a-hjkmnp-tv-z]{26}(?:\/|$)/;
 
 let own: string | undefined;
 
@@ -35,6 +38,11 @@ export function newScope(parent: string = ownMark()): string {
   return join(parent, newId('g'));
 }
 
+/** For commands of strangers: none of them leaves the scope by a mark of its own making. */
+export function newConfinedScope(parent: string = ownMark()): string {
+  return join(parent, newId('c'));
+}
+
 export function newChildMark(scope: string = ownMark()): string {
   return join(scope, newId('p'));
 }
@@ -50,6 +58,10 @@ export function isUnder(mark: string, prefix: string): boolean {
 
 export function isDetachedMark(mark: string): boolean {
   return DETACHED_SEGMENT.test(mark);
+}
+
+export function isConfinedMark(mark: string): boolean {
+  return CONFINED_SEGMENT.test(mark);
 }
 
 /** The processes that stand between the root and the one that carries `mark`, outermost first. */

@@ -70,6 +70,11 @@ export function leaderOf(mark: string): number | undefined {
   return undefined;
 }
 
+/** What the leader was started with, whatever has become of its environment. */
+export function markOfLeader(pid: number): string | undefined {
+  return leaders.get(pid);
+}
+
 function linkOf(path: string): string {
   return `${path} (deleted)`;
 }

@@ -1,6 +1,6 @@
 // What every process of a session carries, by which all of them are found.
 
-import { newScope } from '../../host/process/mark.js';
+import { newConfinedScope } from '../../host/process/mark.js';
 import { stopTree } from '../../host/process/stop-tree.js';
 import type { Session } from '../sessions.js';
 
@@ -10,7 +10,7 @@ const marks = new WeakMap<Session, string>();
 export function markOf(session: Session): string {
   const known = marks.get(session);
   if (known !== undefined) return known;
-  const mark = newScope();
+  const mark = newConfinedScope();
   marks.set(session, mark);
   session.processes.sweepWith(() => stopTree(mark));
   return mark;

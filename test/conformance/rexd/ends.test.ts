@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 import { dataOf, ExecClient } from '../kit/exec-client.js';
 import { verifies } from '../kit/verifies.js';
@@ -55,6 +56,29 @@ for (const default_timeout_ms of [60_000, 300])
     expect(shown().split(/\s+/)).toContain(String(lines));
     await behind; // whatever became of it
   });
+
+/** Three ways to look like a detached process: by a mark of one's own, below such a one, and below a command without any. */
+const FORGERS = `
+  mark=d_00000000000000000000000000
+  HAWSER_MARK=$mark setsid sh -c 'echo one $$.; exec sleep 1000' &
+  HAWSER_MARK=$mark setsid sh -c 'sh -c "echo two \\$\\$.; exec setsid sleep 1000" & wait' &
+  env -i PATH="$PATH" sh -c "HAWSER_MARK=$mark setsid sh -c 'echo three \\$\\$.; exec sleep 1000' & wait" &
+  wait`;
+
+for (const allowed of [true, false])
+  for (const end of ['session.close', 'exec.kill', 'SIGKILL'] as const)
+    verifies('rexd/lifetime/no-escape', async () => {
+      await using client = await ExecClient.open({ config: { security: [`allow_detach = ${allowed}`] } });
+      const process_id = await client.start({ shell: true, command: FORGERS, stdin: '' });
+      const pids = await until(async () => {
+        const said = [...(await client.output(process_id, '')).matchAll(/(?:one|two|three) (\d+)\./g)];
+        return said.length === 3 && said.map(([, pid]) => Number(pid));
+      }, 'all three');
+      expect(pids.filter(isAlive)).toHaveLength(3);
+      if (end === 'SIGKILL') client.rexd.child.kill(end);
+      else await client.ask(end, { process_id });
+      await until(() => !pids.some(isAlive), 'all to be gone', 20_000);
+    });
 
 verifies('rexd/lifetime/not-ours', async () => {
   await using client = await ExecClient.open({ env: { TMPDIR: '{base}/outside' } });

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../../src/base/ids.js';
+import { NAME_AFTER_MS } from '../../../../src/host/process/guardian.js';
 import { GUARDIAN_GRACE_MS } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
 import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
@@ -104,6 +105,22 @@ test.each([
   await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
   expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
 });
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  'a command that calls itself detached does not outlive its host (%s)',
+  async (signal) => {
+    const { child, guardian } = await startHost('forged', 'forged deeper', 'forged and cleared', 'detached');
+    const naps = (): Running[] => grove.alive().filter(({ command }) => command === `${grove.nap} 300`);
+    await until(() => naps().length === 4, 'all to stand');
+    const kept = naps().filter(({ ppid }) => ppid === child.pid);
+    const stoodAtMs = performance.now();
+    await until(() => performance.now() - stoodAtMs > 4 * NAME_AFTER_MS, 'the leaders to be named');
+    await endHost(child, signal);
+    await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+    expect(kept).toHaveLength(1);
+    expect(grove.alive().map(({ pid }) => pid)).toEqual(kept.map(({ pid }) => pid));
+  },
+);
 
 test('the guardian waits in a session of its own, as a child of nobody, and ignores signals', async () => {
   const { child, guardian } = await startHost('family');

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { newScope } from '../../../../src/host/process/mark.js';
+import { newConfinedScope, newDetachedMark, newScope } from '../../../../src/host/process/mark.js';
 import { addLeader, removeLeader } from '../../../../src/host/process/roster.js';
 import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import { prepareSpawning } from '../../../../src/host/process/station.js';
@@ -105,6 +105,57 @@ test('a detached process outlives the tree it was started from', async () => {
   expect(grove.alive().map(({ pid }) => pid)).toEqual([held.pid]);
   await stopTree(held.mark);
   expect(grove.alive()).toEqual([]);
+});
+
+describe('a mark that says detached', () => {
+  /** `$1` is that mark. The leader waits; those below it have left its session, and one of them its environment. */
+  const HIDING = {
+    'on a child': 'HAWSER_MARK=$1 setsid "$0" 300 & echo; wait',
+    'on a grandchild': 'HAWSER_MARK=$1 setsid sh -c \'setsid "$0" 300 & wait\' "$0" & echo; wait',
+    'below a leader without any': 'exec env -i sh -c \'HAWSER_MARK=$1 setsid "$0" 300 & echo; wait\' "$0" $1',
+  };
+  const hide = async (command: string, scope: string) => {
+    const held = await spawnProcess({ argv: ['sh', '-c', command, grove.nap, newDetachedMark()], scope });
+    await held.stdout?.read();
+    const hidden = `${grove.nap} 300`;
+    await until(() => grove.alive().some(({ command }) => command === hidden), 'the hidden one to be there');
+    held.stdout?.discard();
+    held.stderr?.discard();
+    return held;
+  };
+
+  test.each(Object.entries(HIDING))('%s hides nobody in a confined scope', async (_where, command) => {
+    const held = await hide(command, newConfinedScope());
+    await held.stop({ graceMs: 0 });
+    expect(grove.alive()).toEqual([]);
+  });
+
+  test.each(Object.entries(HIDING).slice(0, 2))(
+    '%s of a confined command hides nobody from the sweep of all, either',
+    async (_where, command) => {
+      const all = newScope();
+      await hide(command, newConfinedScope(all));
+      await stopTree(all, { graceMs: 0 });
+      expect(grove.alive()).toEqual([]);
+    },
+  );
+
+  test('hides nobody who holds an output of a confined scope, though its parent is gone', async () => {
+    const orphan = '(HAWSER_MARK=$1 setsid "$0" 300 &) ; echo';
+    const held = await hide(orphan, newConfinedScope());
+    await held.leaderExit;
+    await held.stop({ graceMs: 0 });
+    expect(grove.alive()).toEqual([]);
+  });
+
+  test('is believed elsewhere: a host of the tree has started it', async () => {
+    const held = await hide(HIDING['on a child'], newScope());
+    await held.stop({ graceMs: 0 });
+    const [left] = grove.alive();
+    expect(grove.alive()).toHaveLength(1);
+    process.kill(left?.pid ?? 0, 'SIGKILL');
+    await until(() => grove.alive().length === 0, 'its end');
+  });
 });
 
 describe('unless told otherwise', () => {
