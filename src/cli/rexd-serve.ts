@@ -6,9 +6,12 @@ import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
 import { Roots } from '../guard/roots.js';
+import { isInside } from '../host/files/is-inside.js';
+import type { Withheld } from '../host/files/withheld.js';
 import { makeFolders } from '../host/make-folders.js';
 import { isPtyInstalled } from '../host/pty/native.js';
-import { loadConfig, standardStateDir } from '../rexd/config.js';
+import { loadConfig } from '../rexd/config.js';
+import { detachProblem, ownFolders, stateDirOf } from '../rexd/own-folders.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
@@ -18,7 +21,7 @@ import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';
 
 export async function serveStdio(flags: Flags): Promise<number> {
-  const { config, roots } = await readSettings(flags);
+  const { config, roots, own, stateDir } = await readSettings(flags);
   if (!flags.has('stdio') && !config.server.stdio) {
     throw new UsageError(`nothing to serve: server.stdio is false in ${config.file}; pass --stdio`);
   }
@@ -29,7 +32,8 @@ export async function serveStdio(flags: Flags): Promise<number> {
     level: logLevel(flags) ?? config.server.log_level,
     ...(file !== undefined && { file }),
   });
-  const sandbox = await prepareSandbox(config);
+  const sandbox = await prepareSandbox(config, own);
+  const noDetach = detachProblem(sandbox, roots.real, own);
   if (sandbox.reason !== undefined)
     log.warn('commands run without a sandbox', {
       reason: sandbox.reason,
@@ -53,8 +57,9 @@ export async function serveStdio(flags: Flags): Promise<number> {
       ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
       environment: process.env,
       passedVariables: config.security.pass_env,
-      stateDir: config.server.state_dir ?? standardStateDir(process.env),
+      stateDir,
       allowDetach: config.security.allow_detach,
+      ...(noDetach !== undefined && { detachProblem: noDetach }),
     },
     log,
   });
@@ -78,15 +83,19 @@ export async function serveStdio(flags: Flags): Promise<number> {
 }
 
 export async function checkConfig(flags: Flags): Promise<string> {
-  const { config, roots } = await readSettings(flags);
+  const { config, roots, own, stateDir } = await readSettings(flags);
   if (config.audit.enabled) assertWritable('audit.path', config.audit.path);
-  const sandbox = await prepareSandbox(config);
+  const sandbox = await prepareSandbox(config, own);
   const facts = {
     config: config.file ?? null,
     roots: roots.shown,
     limits: config.limits.toJSON(),
-    server: { ...config.server, state_dir: config.server.state_dir ?? null },
+    server: { ...config.server, state_dir: stateDir },
     allow_detach: config.security.allow_detach,
+    /** The root that holds the state folder, which is withheld from clients all the same. */
+    state_dir_in_root:
+      roots.real.find((root) => own.folders.some((folder) => isInside(folder, root))) ?? null,
+    detach_problem: detachProblem(sandbox, roots.real, own) ?? null,
     ...describePolicy(config),
     sandbox: describeSandbox(config, sandbox),
     audit: config.audit.enabled ? config.audit.path : null,
@@ -96,7 +105,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     `config: ${facts.config ?? 'none found, defaults'}`,
     `roots:  ${facts.roots.length === 0 ? 'none: every path will be refused; pass --root DIR' : facts.roots.join('\n        ')}`,
     `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
-    `detach: ${facts.allow_detach ? 'allowed' : 'not allowed'}${facts.server.state_dir === null ? '' : `, kept in ${facts.server.state_dir}`}`,
+    `detach: ${sayDetach(facts)}`,
     ...sayRules(facts),
     `sandbox: ${saySandbox(facts.sandbox)}`,
     `audit:  ${facts.audit ?? 'off'}`,
@@ -145,6 +154,19 @@ function describePolicy({ security }: RexdConfig) {
   return { allow_shell, allow_commands, deny_commands, sudo, classes, pass_env };
 }
 
+function sayDetach(facts: {
+  readonly allow_detach: boolean;
+  readonly server: { readonly state_dir: string };
+  readonly state_dir_in_root: string | null;
+  readonly detach_problem: string | null;
+}): string {
+  if (!facts.allow_detach) return 'not allowed';
+  if (facts.detach_problem !== null) return `not possible: ${facts.detach_problem}`;
+  const inRoot = facts.state_dir_in_root;
+  const note = inRoot === null ? '' : ` (in the root ${inRoot}, but withheld from clients)`;
+  return `allowed, kept in ${facts.server.state_dir}${note}`;
+}
+
 /** Nothing for what is not restricted: the usual configuration stays one screen. */
 function sayRules(policy: ReturnType<typeof describePolicy>): string[] {
   const lists = {
@@ -176,13 +198,23 @@ async function openAudit(config: RexdConfig, log: Log): Promise<AuditLog | undef
   return audit;
 }
 
-async function readSettings(flags: Flags): Promise<{ config: RexdConfig; roots: Roots }> {
+interface Settings {
+  readonly config: RexdConfig;
+  readonly roots: Roots;
+  readonly stateDir: string;
+  readonly own: Withheld;
+}
+
+async function readSettings(flags: Flags): Promise<Settings> {
   const config = await loadConfig(flags.value('config'), process.env);
   const given = flags
     .values('root')
     .map((root) => (/^[/~]/.test(root) ? root : `${workingFolder()}/${root}`));
   const configured = config.security.allowed_roots.map(({ path }) => path);
-  return { config, roots: Roots.open([...configured, ...given], { allowFilesystemRoot: true }) };
+  const stateDir = stateDirOf(config, process.env);
+  const own = ownFolders(stateDir);
+  const roots = Roots.open([...configured, ...given], { allowFilesystemRoot: true, withheld: own });
+  return { config, roots, stateDir, own };
 }
 
 function workingFolder(): string {

@@ -4,8 +4,9 @@ import { realpathSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { errnoOf, LocalError } from '../base/errors.js';
 import { FilesError } from '../host/files/errors.js';
+import { isInside } from '../host/files/is-inside.js';
 import { cleanPath, decodeName, toSystemPath } from '../host/files/names.js';
-import { isInside, RootSet, type RootSetOptions } from '../host/files/root-set.js';
+import { RootSet, type RootSetOptions } from '../host/files/root-set.js';
 
 /** Roots of one server or session: every path is compared with each of them. */
 export const MAX_ROOTS = 64;

@@ -4,7 +4,8 @@
 import { realpathSync } from 'node:fs';
 import { constants } from 'node:os';
 import { ForbiddenPathError } from '../host/files/errors.js';
-import { isInside } from '../host/files/root-set.js';
+import { isInside } from '../host/files/is-inside.js';
+import type { Withheld } from '../host/files/withheld.js';
 import { explainLaunchFailure } from '../host/process/launch-error.js';
 import { MARK_VARIABLE } from '../host/process/mark.js';
 import { HANDED_FD } from '../host/process/spell-environment.js';
@@ -20,6 +21,8 @@ export interface SandboxRules {
   readonly readWrite: readonly string[];
   /** What can be read although it lies where the sandbox has a folder of its own, or not be written although in a root. */
   readonly readOnly: readonly string[];
+  /** What cannot be seen at all, wherever it lies. */
+  readonly withheld?: Withheld;
 }
 
 /** By absolute paths: a PATH that a client sends must not choose what makes the sandbox. */
@@ -86,6 +89,7 @@ const KERNEL_SETTINGS = [
 ];
 /** Where bwrap puts a folder of its own; sockets in /run would be a way out. */
 const PRIVATE_FOLDERS = ['/tmp', '/run'];
+const COVERED_FOLDERS = [...PRIVATE_FOLDERS, '/dev', '/proc'];
 
 export class Sandbox {
   readonly rules: SandboxRules;
@@ -153,7 +157,17 @@ export class Sandbox {
       ...PRIVATE_FOLDERS.flatMap((folder) => ['--tmpfs', folder]),
       ...writable.flatMap((path) => (path === '/' ? [] : ['--bind', path, path])),
       ...this.rules.readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+      ...this.#hidden(writable).flatMap((path) => ['--tmpfs', path]),
     ];
+  }
+
+  /** Nothing where bwrap has a folder of its own: there only what is bound can be seen. */
+  #hidden(writable: readonly string[]): readonly string[] {
+    const bound = [...writable, ...this.rules.readOnly];
+    const isShown = (path: string): boolean =>
+      bound.some((place) => isInside(path, place) && place !== '/') ||
+      !COVERED_FOLDERS.some((folder) => isInside(path, folder));
+    return this.rules.withheld?.list(isShown) ?? [];
   }
 
   #setInside([name, value]: readonly [string, string], { roots }: Scope): readonly string[] {

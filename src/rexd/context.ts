@@ -26,6 +26,8 @@ export interface ServerFacts {
   /** Where detached processes are known by, and their output: one folder for all servers of a user. */
   readonly stateDir: string;
   readonly allowDetach: boolean;
+  /** Why nothing can be detached although it is allowed. What is in the folder is not believed then. */
+  readonly detachProblem?: string;
 }
 
 export interface CallContext {

@@ -2,6 +2,7 @@
 
 import { LocalError } from '../base/errors.js';
 import type { Sandbox } from '../guard/sandbox.js';
+import type { Withheld } from '../host/files/withheld.js';
 import type { RexdConfig } from './settings.js';
 
 export interface PreparedSandbox {
@@ -24,11 +25,11 @@ export class SandboxUnavailableError extends LocalError {
 }
 
 /** Without a sandbox asked for, nothing is loaded and nothing is run. Rejects with SandboxUnavailableError. */
-export async function prepareSandbox(config: RexdConfig): Promise<PreparedSandbox> {
+export async function prepareSandbox(config: RexdConfig, withheld: Withheld): Promise<PreparedSandbox> {
   const { mode, network, read_write: readWrite, read_only: readOnly } = config.security.sandbox;
   if (mode === 'off') return {};
   const { openSandbox } = await import('../guard/sandbox-probe.js');
-  const opened = await openSandbox({ network, readWrite, readOnly });
+  const opened = await openSandbox({ network, readWrite, readOnly, withheld });
   if (!('problem' in opened)) return { sandbox: opened };
   if (mode === 'required') throw new SandboxUnavailableError(opened.problem, config.file);
   return { reason: opened.problem };

@@ -4,6 +4,7 @@
 import { chmodSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { copyFile } from 'node:fs/promises';
 import { AlreadyExistsError, InvalidPathError, TooLargeError, typedError } from './errors.js';
+import { isInside } from './is-inside.js';
 import { cleanPath, readLinkText, toSystemPath } from './names.js';
 import { descriptorPath, type Pin } from './pin.js';
 import { locate, Place } from './place.js';
@@ -11,7 +12,7 @@ import { syncDirectory, syncFile } from './put-bytes.js';
 import { assertPlainFile } from './read.js';
 import { MAX_WALK_LEVELS, openChild, openEntry, readDirectory } from './read-directory.js';
 import { removePlace } from './remove.js';
-import { isInside, type RootSet } from './root-set.js';
+import type { RootSet } from './root-set.js';
 import { TempFile } from './temp-file.js';
 import { Turns } from './turns.js';
 import { pin } from './walk.js';
@@ -47,6 +48,7 @@ export async function copyPath(
   const asked = cleanPath(from);
   using source = pin(set, asked);
   using target = locate(set, to);
+  target.assertChangeable(set);
   if (isInside(target.real, source.real)) throw new InvalidPathError(target.asked, 'inside what is copied');
   try {
     return await copyTo(set, source, target, options);

@@ -22,13 +22,14 @@ export class FilesError extends LocalError {
 
 /**
  * `outside`: it leads out of the roots, whether or not anything is there. `root`: a root itself was to be changed.
- * `hard_link`: the file has other names, and the caller asked for such files to be refused.
+ * `withheld`: something is below that is not to be touched. `hard_link`: the file has other names, and the caller asked for such files to be refused.
  */
-export type ForbiddenReason = 'outside' | 'root' | 'hard_link';
+export type ForbiddenReason = 'outside' | 'root' | 'withheld' | 'hard_link';
 
 const FORBIDDEN_TEXT: Readonly<Record<ForbiddenReason, string>> = {
   outside: 'path is outside the allowed roots',
   root: 'a root itself cannot be changed',
+  withheld: 'a folder of the server itself is, or would be, below it',
   hard_link: 'files with several hard links are refused',
 };
 

@@ -103,7 +103,7 @@ function openThere(set: RootSet, place: Place): number | undefined {
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  using held = new Pin(fd, place.real);
+  using held = new Pin(fd, place.real, set.withheld);
   return openPinnedFile(set, held, place.asked, constants.O_RDONLY);
 }
 

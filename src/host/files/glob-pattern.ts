@@ -5,7 +5,7 @@ import { InvalidPatternError } from './errors.js';
 import { expandBraces } from './glob-braces.js';
 import { compileSegment, type Segment, type SegmentOptions } from './glob-segment.js';
 import { isSpelledRight } from './names.js';
-import { isInside } from './root-set.js';
+import { isInside } from './is-inside.js';
 
 /** As long as the longest path: nobody writes a longer pattern by hand, and compiling one costs time by its length. */
 export const MAX_PATTERN_CHARS = 4096;

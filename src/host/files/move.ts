@@ -2,21 +2,15 @@
 
 import { chmodSync, mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import {
-  AlreadyExistsError,
-  ForbiddenPathError,
-  InvalidPathError,
-  NotAFileError,
-  NotFoundError,
-  typedError,
-} from './errors.js';
+import { AlreadyExistsError, InvalidPathError, NotAFileError, NotFoundError, typedError } from './errors.js';
 import { type CopyOptions, copyTo } from './copy.js';
+import { isInside } from './is-inside.js';
 import { readLinkText, toSystemPath } from './names.js';
 import { locate, type Place } from './place.js';
 import { syncDirectory } from './put-bytes.js';
 import { openChild, openEntry } from './read-directory.js';
 import { removePlace } from './remove.js';
-import { isInside, type RootSet } from './root-set.js';
+import type { RootSet } from './root-set.js';
 import { takeName } from './take-name.js';
 import { newTempName } from './temp-file.js';
 import { Turns } from './turns.js';
@@ -32,9 +26,7 @@ export async function movePath(
 ): Promise<{ readonly path: string }> {
   using source = locate(set, from);
   using target = locate(set, to);
-  for (const place of [source, target]) {
-    if (set.holdsRoot(place.real)) throw new ForbiddenPathError(place.asked, set.roots, 'root');
-  }
+  for (const place of [source, target]) place.assertChangeable(set);
   try {
     const stat = source.look();
     if (stat === undefined) throw new NotFoundError(source.asked);

@@ -8,6 +8,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, type
 import { errnoOf } from '../../base/errors.js';
 import { type EntryType, FilesUnsupportedError, InvalidPathError } from './errors.js';
 import { readLinkText, toSystemPath } from './names.js';
+import type { Withheld } from './withheld.js';
 
 const O_PATH = 0o10000000; // not among Node's constants; the same on every architecture Node runs on under Linux
 
@@ -19,11 +20,14 @@ export class Pin implements Disposable {
   readonly fd: number;
   /** Where it was when it was judged to be inside the roots. */
   readonly real: string;
+  /** What is not to be seen from here. */
+  readonly withheld: Withheld | undefined;
   #open = true;
 
-  constructor(fd: number, real: string) {
+  constructor(fd: number, real: string, withheld: Withheld | undefined) {
     this.fd = fd;
     this.real = real;
+    this.withheld = withheld;
   }
 
   /** The path of the thing itself, good for as long as the pin is held. */

@@ -47,6 +47,13 @@ export class Place implements Disposable {
     }
   }
 
+  /** For what moves, replaces or removes all that is below. Throws ForbiddenPathError. */
+  assertChangeable(set: RootSet): void {
+    if (set.holdsRoot(this.real)) throw new ForbiddenPathError(this.asked, set.roots, 'root');
+    if (set.withheld?.isBelow(this.real) === true)
+      throw new ForbiddenPathError(this.asked, set.roots, 'withheld');
+  }
+
   [Symbol.dispose](): void {
     this.parent[Symbol.dispose]();
   }
@@ -91,7 +98,10 @@ function placeOf(set: RootSet, path: string, asked: string, options: PlaceOption
     asked,
     ...(options.create !== undefined && { create: options.create }),
   });
-  return new Place(parent, name, asked);
+  const place = new Place(parent, name, asked);
+  if (set.withheld?.has(place.real) !== true) return place;
+  place[Symbol.dispose]();
+  throw new ForbiddenPathError(asked, set.roots);
 }
 
 function linkAt(place: Place): string | undefined {

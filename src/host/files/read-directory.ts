@@ -34,17 +34,19 @@ const LIMITS = { maxEntries: MAX_DIRECTORY_ENTRIES, largeBytes: LARGE_DIRECTORY_
 export async function readDirectory(directory: Pin, turns: Turns, limits = LIMITS): Promise<Entries> {
   const { maxEntries, largeBytes } = limits;
   const isLarge = directory.stat().size > largeBytes;
-  const entries = isLarge ? await readInBatches(directory, turns, maxEntries + 1) : readAtOnce(directory);
+  const all = isLarge ? await readInBatches(directory, turns, maxEntries + 1) : readAtOnce(directory);
+  const entries = withoutWithheld(directory, all);
   const truncated = entries.length > maxEntries;
   if (truncated) entries.length = maxEntries;
   return { entries: entries.sort(byName), truncated };
 }
 
-/** A directory inside a pinned one; undefined if there is none of that name, or a link instead. */
+/** A directory inside a pinned one; undefined if there is none of that name for us, or a link instead. */
 export function openChild(parent: Pin, name: string): Pin | undefined {
+  const real = join(parent, name);
+  if (parent.withheld?.has(real) === true) return undefined;
   try {
-    const fd = openSync(parent.at(name), HOLD_DIRECTORY | NO_FOLLOW);
-    return new Pin(fd, join(parent, name));
+    return new Pin(openSync(parent.at(name), HOLD_DIRECTORY | NO_FOLLOW), real, parent.withheld);
   } catch (error) {
     if (NOT_A_DIRECTORY.has(errnoOf(error) ?? '')) return undefined;
     throw error;
@@ -53,11 +55,18 @@ export function openChild(parent: Pin, name: string): Pin | undefined {
 
 /** Whatever has that name in a pinned directory, a link as a link. */
 export function openEntry(parent: Pin, name: string): Pin {
-  return new Pin(openSync(parent.at(name), HOLD | NO_FOLLOW), join(parent, name));
+  const fd = openSync(parent.at(name), HOLD | NO_FOLLOW);
+  return new Pin(fd, join(parent, name), parent.withheld);
 }
 
 function join(parent: Pin, name: string): string {
   return parent.real === '/' ? `/${name}` : `${parent.real}/${name}`;
+}
+
+function withoutWithheld(directory: Pin, entries: DirectoryEntry[]): DirectoryEntry[] {
+  const { withheld } = directory;
+  if (withheld?.isNear(directory.real) !== true) return entries;
+  return entries.filter(({ name }) => !withheld.has(join(directory, name)));
 }
 
 const NOT_A_DIRECTORY = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'EACCES']);

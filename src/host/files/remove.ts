@@ -2,13 +2,7 @@
 
 import { rmdirSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import {
-  ForbiddenPathError,
-  NotADirectoryError,
-  NotFoundError,
-  TooLargeError,
-  typedError,
-} from './errors.js';
+import { NotADirectoryError, NotFoundError, TooLargeError, typedError } from './errors.js';
 import type { Pin } from './pin.js';
 import { locate, type Place } from './place.js';
 import { syncDirectory } from './put-bytes.js';
@@ -31,7 +25,7 @@ export async function removePath(
 ): Promise<{ readonly path: string; readonly removed: number }> {
   const turns = new Turns(options.signal);
   using place = locate(set, path);
-  if (set.holdsRoot(place.real)) throw new ForbiddenPathError(place.asked, set.roots, 'root');
+  place.assertChangeable(set);
   try {
     const removed = await removePlace(place, options.recursive === true, turns);
     if (options.durable !== false) await syncDirectory(place.parent, 0);

@@ -1,7 +1,9 @@
 // The real directories inside which files may be touched, and the question whether a real path lies in one.
 
 import { FilesUnsupportedError, InvalidPathError } from './errors.js';
+import { isInside } from './is-inside.js';
 import { cleanPath } from './names.js';
+import type { Withheld } from './withheld.js';
 
 export interface RootSetOptions {
   /**
@@ -11,6 +13,8 @@ export interface RootSetOptions {
    * (fs.protected_hardlinks) keeps people from linking to what they could not write anyway.
    */
   readonly hardLinks?: 'allow' | 'refuse';
+  /** Counts as outside of every root. */
+  readonly withheld?: Withheld;
 }
 
 export interface Root {
@@ -24,6 +28,7 @@ export interface Root {
 export class RootSet {
   readonly roots: readonly string[];
   readonly hardLinks: 'allow' | 'refuse';
+  readonly withheld: Withheld | undefined;
   readonly #entries: readonly Root[];
 
   /** `roots` must be real paths (no links on the way): what is opened is compared with them letter by letter. */
@@ -34,6 +39,7 @@ export class RootSet {
     }
     this.roots = [...roots];
     this.hardLinks = options.hardLinks ?? 'allow';
+    this.withheld = options.withheld;
     this.#entries = roots.map((real) => ({
       real,
       depth: real === '/' ? 0 : real.split('/').length - 1,
@@ -47,11 +53,11 @@ export class RootSet {
     for (const root of this.#entries) {
       if (isInside(real, root.real) && (best === undefined || root.depth > best.depth)) best = root;
     }
-    return best;
+    return best !== undefined && this.withheld?.has(real) === true ? undefined : best;
   }
 
   contains(real: string): boolean {
-    return this.#entries.some((root) => isInside(real, root.real));
+    return this.#entries.some((root) => isInside(real, root.real)) && this.withheld?.has(real) !== true;
   }
 
   /** Whether `real` is a root or has one below it: what must not be moved or removed. */
@@ -59,11 +65,3 @@ export class RootSet {
     return this.#entries.some((root) => isInside(root.real, real));
   }
 }
-
-/** By whole names: `/srv/app2` is not inside `/srv/app`. */
-export function isInside(path: string, directory: string): boolean {
-  if (!path.startsWith(directory)) return false;
-  return path.length === directory.length || directory === '/' || path.charCodeAt(directory.length) === SLASH;
-}
-
-const SLASH = 0x2f;

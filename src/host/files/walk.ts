@@ -80,7 +80,8 @@ function pinAtOnce(set: RootSet, path: string, options: PinOptions): Pin | undef
   try {
     const real = realPathOf(fd, options.asked ?? path);
     const root = set.rootOf(real);
-    if (root !== undefined && isOnMountOf(set, root, fd) && !isGone(fd, real)) held = new Pin(fd, real);
+    if (root !== undefined && isOnMountOf(set, root, fd) && !isGone(fd, real))
+      held = new Pin(fd, real, set.withheld);
     return held;
   } finally {
     if (held === undefined) closeSync(fd);
@@ -93,7 +94,7 @@ function isMissing(set: RootSet, path: string): boolean {
   const name = path.slice(cut + 1);
   if (cut <= 0 || name === '' || name === '.' || name === '..') return false;
   using parent = pinAtOnce(set, path.slice(0, cut), { directory: true });
-  if (parent === undefined) return false;
+  if (parent === undefined || set.withheld?.has(`${parent.real}/${name}`) === true) return false;
   try {
     return lstatSync(parent.at(name), { throwIfNoEntry: false }) === undefined;
   } catch {
@@ -174,7 +175,7 @@ class Walk {
     const rootFd = this.#trail[root.depth];
     if (rootFd !== undefined) root.mountId = mountIdOf(rootFd);
     this.#trail.pop();
-    return new Pin(fd, real);
+    return new Pin(fd, real, this.#set.withheld);
   }
 
   dispose(): void {
@@ -187,7 +188,7 @@ class Walk {
       const fd = openSync(path, HOLD | NO_FOLLOW);
       return { fd, stat: fstatSync(fd) };
     } catch (error) {
-      if (errnoOf(error) === 'ENOENT' && create !== undefined && this.#isInside()) {
+      if (errnoOf(error) === 'ENOENT' && create !== undefined && this.#isInside(name)) {
         this.#spend(name);
         this.#make(name, create);
         return undefined;
@@ -223,14 +224,18 @@ class Walk {
   /** What to say of a failure at `name`: outside the roots nothing, not even whether something is there. */
   #verdict(name: string, error: unknown): unknown {
     if (isShortage(error)) return typedError(error, this.#asked); // says nothing of what is there
-    const where = realPathOf(this.#top, this.#asked);
-    const missing = where === '/' ? `/${name}` : `${where}/${name}`;
-    if (this.#set.contains(missing)) return typedError(error, this.#asked);
+    if (this.#set.contains(this.#realOf(name))) return typedError(error, this.#asked);
     return new ForbiddenPathError(this.#asked, this.#set.roots);
   }
 
-  #isInside(): boolean {
-    return this.#set.contains(realPathOf(this.#top, this.#asked));
+  /** What is made has to be inside, and so has what it is made in. */
+  #isInside(name: string): boolean {
+    return this.#set.contains(realPathOf(this.#top, this.#asked)) && this.#set.contains(this.#realOf(name));
+  }
+
+  #realOf(name: string): string {
+    const where = realPathOf(this.#top, this.#asked);
+    return where === '/' ? `/${name}` : `${where}/${name}`;
   }
 
   get #top(): number {

@@ -73,7 +73,7 @@ function openExisting(set: RootSet, place: Place, how: number, readBack: boolean
     if (errnoOf(error) === 'ENOENT') return undefined;
     throw error;
   }
-  using held = new Pin(fd, place.real);
+  using held = new Pin(fd, place.real, set.withheld);
   if (held.stat().isSymbolicLink()) throw new ConflictError(place.asked, undefined); // put there since we looked
   const access = readBack ? how : (how & ~constants.O_RDWR) | constants.O_WRONLY;
   return openPinnedFile(set, held, place.asked, access);

@@ -1,14 +1,11 @@
 // A directory of our own (0700) for pipes and small files that live for moments; it goes when we do.
 
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { PRIVATE_NAME, PRIVATE_PLACES } from './private-places.js';
 import { isAlive, readPidNamespace, readStat } from './proc-table.js';
 
-/** In memory where possible: names are made and removed at every start of a program. */
-const PLACES = [process.env['XDG_RUNTIME_DIR'], '/dev/shm', tmpdir()].filter((place) => place !== undefined);
 const PREFIX = 'hawser-';
-const NAME = /^hawser-(\d+)\.(\d+)\.(\d+)-/;
 
 /** `hawser-<pid>.<start>.<namespace>-`, then something random: from the name anyone can tell whether its owner still lives. */
 export function privateName(): string {
@@ -16,7 +13,7 @@ export function privateName(): string {
   return `${PREFIX}${process.pid}.${start}.${readPidNamespace()}-`;
 }
 
-export function makePrivateDir(places: readonly string[] = PLACES): string | undefined {
+export function makePrivateDir(places: readonly string[] = PRIVATE_PLACES): string | undefined {
   const name = privateName();
   for (const place of places) {
     try {
@@ -31,11 +28,11 @@ export function makePrivateDir(places: readonly string[] = PLACES): string | und
 }
 
 /** Removes what processes that were killed have left. Gives the number of directories removed. */
-export function sweepPrivateDirs(places: readonly string[] = PLACES): number {
+export function sweepPrivateDirs(places: readonly string[] = PRIVATE_PLACES): number {
   const here = readPidNamespace();
   let removed = 0;
   for (const path of places.flatMap(list)) {
-    const [, pid, startTicks, namespace] = NAME.exec(basename(path)) ?? [];
+    const [, pid, startTicks, namespace] = PRIVATE_NAME.exec(basename(path)) ?? [];
     // A pid of another namespace says nothing here, and without /proc nothing can be told at all.
     if (pid === undefined || namespace !== here || here === '0') continue;
     if (isAlive({ pid: Number(pid), startTicks: Number(startTicks) })) continue;

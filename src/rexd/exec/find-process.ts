@@ -15,9 +15,8 @@ export function findProcess(ctx: CallContext, session: Session, id: string): Ses
 export function listProcesses(ctx: CallContext, session: Session): readonly SessionProcess[] {
   const own = session.processes.all();
   const known = new Set(own.map(({ id }) => id));
-  const found = detachedStore(ctx)
-    .list()
-    .filter((run) => !known.has(run.entry.id) && session.roots.contains(run.entry.realCwd));
+  const runs = ctx.server.detachProblem === undefined ? detachedStore(ctx).list() : [];
+  const found = runs.filter((run) => !known.has(run.entry.id) && session.roots.contains(run.entry.realCwd));
   return [...own, ...found.map((run) => new FoundProcess(run))];
 }
 
@@ -38,7 +37,7 @@ export function detachedStore({ server, log }: Pick<CallContext, 'server' | 'log
 
 /** It belongs to the user and to its folder, not to a session: whoever may work in that folder may see it. */
 function findDetached(ctx: CallContext, session: Session, id: string): SessionProcess | undefined {
-  const run = detachedStore(ctx).find(id);
+  const run = ctx.server.detachProblem === undefined ? detachedStore(ctx).find(id) : undefined;
   if (run === undefined || !session.roots.contains(run.entry.realCwd)) return undefined;
   const process = new FoundProcess(run);
   session.processes.visit(process);

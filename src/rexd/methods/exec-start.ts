@@ -75,6 +75,11 @@ function assertPossible(params: Params, ctx: CallContext): void {
       capability: 'detach',
     });
   }
+  if (params.detach && ctx.server.detachProblem !== undefined) {
+    throw rexdError('unsupported_capability', `Nothing can be detached: ${ctx.server.detachProblem}`, {
+      capability: 'detach',
+    });
+  }
   const unfit = params.detach ? findVariableUnfitForShell(params.env) : undefined;
   if (unfit !== undefined)
     throw invalidParam(`env[${JSON.stringify(unfit)}]`, 'cannot be given to a detached process');

@@ -21,4 +21,16 @@ export const rexdGround = {
     text: 'a script whose interpreter is missing is refused with detach as without',
     source: 'rexd-v1 "exec.start"',
   },
+  'rexd/ground/withheld': {
+    text: 'the folders of the server itself are outside of every root: for files, as a working directory, and in what is listed, copied or moved',
+    source: SAFE,
+  },
+  'rexd/ground/sandboxed-state': {
+    text: 'a command in the sandbox sees none of them, and where it could put others in their place nothing is detached',
+    source: SAFE,
+  },
+  'rexd/ground/check': {
+    text: '--check says where detached processes are kept, and whether that is in a root',
+    source: 'hawser "rexd check"',
+  },
 } as const satisfies Record<string, Clause>;

@@ -42,14 +42,11 @@ export class ExecClient implements AsyncDisposable {
   #lastId = 0;
 
   static async open(options: ClientOptions = {}): Promise<ExecClient> {
-    if (options.beside !== undefined) {
-      const grounds = { ...options.beside.rexd.grounds, [Symbol.dispose]: () => {} };
-      const client = new ExecClient(new RexdUnderTest(grounds));
-      client.sessionId = await client.openSession();
-      return client;
-    }
     const more = options.allowShell === false ? { security: ['allow_shell = false'] } : options.config;
-    const grounds = makeGrounds(options.limits, more);
+    const grounds =
+      options.beside === undefined
+        ? makeGrounds(options.limits, more)
+        : { ...options.beside.rexd.grounds, [Symbol.dispose]: () => {} };
     const env = Object.entries(options.env ?? {}).map(([name, value]) => [
       name,
       value.replaceAll('{base}', grounds.base),

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openSandbox } from '../../../src/guard/sandbox-probe.js';
 import { isAlive } from '../../helpers/proc.js';
+import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { makeGrounds } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
 const probed = await openSandbox({ network: true, readWrite: [], readOnly: [] });
@@ -84,6 +86,94 @@ for (const mode of MODES) {
     await client.finish(id);
   });
 }
+
+const STATE_IN_ROOT = { XDG_STATE_HOME: '{base}/app/.local/state' };
+
+verifies('rexd/ground/withheld', async () => {
+  await using client = await ExecClient.open({ env: STATE_IN_ROOT });
+  const { id } = await client.run({ argv: ['echo', 'secret'], detach: true });
+  const state = join(client.root, '.local/state/rexd');
+  const entry = join(state, 'detached', id);
+  const forged = join(state, 'detached', `${id.slice(0, -4)}zzz1`);
+  const attempts: [string, Record<string, unknown>][] = [
+    ['fs.read', { path: join(entry, 'entry.json') }],
+    ['fs.list', { path: entry }],
+    ['fs.stat', { path: join(entry, 'pid') }],
+    ['fs.copy', { from: entry, to: forged, recursive: true }],
+    ['fs.copy', { from: join(entry, 'stdout'), to: join(client.root, 'copy') }],
+    ['fs.write', { path: join(entry, 'pid'), content: '1 1 1 1\n' }],
+    ['fs.remove', { path: join(entry, 'exit') }],
+    ['fs.mkdir', { path: forged }],
+    ['fs.move', { from: join(client.root, '.local'), to: join(client.root, 'moved') }],
+    ['fs.remove', { path: join(client.root, '.local'), recursive: true }],
+    ['exec.start', { argv: ['true'], cwd: entry }],
+    ['pty.open', { argv: ['true'], cwd: state }],
+  ];
+  for (const [method, params] of attempts) {
+    const error = await client.refused(method, params);
+    expect(error?.code, `${method} ${JSON.stringify(params)}`).toBe(-32002);
+  }
+  const { matches } = await client.ask('fs.search', { path: client.root, query: 'secret', gitignore: false });
+  expect(matches).toEqual([]);
+  expect(await client.refused('session.open', { workspace_roots: [state] })).toMatchObject({ code: -32002 });
+  expect((await client.refused('exec.wait', { process_id: forged.split('/').at(-1) }))?.code).toBe(-32005);
+  expect(await client.ask('exec.read', { process_id: id })).toMatchObject({ data: 'secret\n' });
+});
+
+verifies('rexd/ground/withheld', async () => {
+  await using client = await ExecClient.open({
+    env: { TMPDIR: '{base}/app' },
+    limits: { max_output_bytes: 4_000_000 },
+  });
+  const { id } = await client.sh('head -c 3000000 /dev/zero | tr "\\0" x');
+  expect((await client.ask('exec.read', { process_id: id }))['size']).toBe(3_000_000);
+  const spools = readdirSync(client.root).filter((name) => name.startsWith('hawser-'));
+  expect(spools).toHaveLength(1);
+  const { entries } = (await client.ask('fs.list', { path: client.root })) as { entries: { name: string }[] };
+  expect(entries.map(({ name }) => name)).toEqual(['sub']);
+  expect((await client.refused('fs.list', { path: join(client.root, String(spools[0])) }))?.code).toBe(
+    -32002,
+  );
+});
+
+if (MODES.includes('required')) {
+  verifies('rexd/ground/sandboxed-state', async () => {
+    const sandbox = { tables: ['[security.sandbox]', 'mode = "required"'] };
+    await using plain = await ExecClient.open({ env: STATE_IN_ROOT });
+    const kept = await plain.run({ argv: ['echo', 'secret'], detach: true });
+    const state = join(plain.root, '.local/state/rexd');
+    writeFileSync(
+      plain.rexd.grounds.config,
+      `${readFileSync(plain.rexd.grounds.config, 'utf8')}
+${sandbox.tables.join('\n')}\n`,
+    );
+    await using client = await ExecClient.open({ beside: plain, env: STATE_IN_ROOT });
+    const look = await client.sh(`ls -A '${state}'; touch '${state}/x' && echo made`);
+    expect(look.stdout.toString()).toBe('made\n'); // in a folder of its own, which is gone by now
+    expect(readdirSync(state)).toEqual(['detached']);
+    const refused = await client.refused('exec.start', { argv: ['true'], detach: true });
+    expect(refused).toMatchObject({ code: -32007, data: { capability: 'detach' } });
+    expect(refused?.message).toContain('server.state_dir');
+    expect(await client.ask('exec.list')).toMatchObject({ processes: [{ process_id: look.id }] });
+    expect((await client.refused('exec.kill', { process_id: kept.id }))?.code).toBe(-32005);
+  });
+}
+
+verifies('rexd/ground/check', async () => {
+  using grounds = makeGrounds();
+  const check = async (state: string, ...more: string[]): Promise<string> => {
+    const command = [process.execPath, bin('rexd'), '--check', '--config', grounds.config, ...more] as const;
+    return (await run(command, { env: { XDG_STATE_HOME: state } })).stdout;
+  };
+  expect(await check(grounds.state)).toContain(`detach: allowed, kept in ${grounds.state}/rexd\n`);
+  expect(await check(grounds.root)).toContain(`(in the root ${grounds.root}, but withheld from clients)`);
+  const facts = JSON.parse(await check(grounds.root, '--json')) as Record<string, unknown>;
+  expect(facts).toMatchObject({
+    server: { state_dir: join(grounds.root, 'rexd') },
+    state_dir_in_root: grounds.root,
+    detach_problem: null,
+  });
+});
 
 verifies('rexd/ground/timeout-unmarked', async () => {
   await using first = await ExecClient.open();

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FilesUnsupportedError, InvalidPathError } from '../../../../src/host/files/errors.js';
-import { isInside, RootSet } from '../../../../src/host/files/root-set.js';
+import { isInside } from '../../../../src/host/files/is-inside.js';
+import { RootSet } from '../../../../src/host/files/root-set.js';
 
 const path = fc
   .array(fc.constantFrom('a', 'ab', 'a b', 'é', '..x', ' (deleted)'))

@@ -1,0 +1,79 @@
+// What nobody is to touch although it lies in a root: the folders a server keeps for itself.
+
+import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { isInside } from './is-inside.js';
+
+export interface WithheldOptions {
+  /** Whether they are there or not. */
+  readonly folders: readonly string[];
+  /** Folders that may hold others whose names nobody can know in advance, and what those look like. */
+  readonly nameless?: { readonly places: readonly string[]; readonly name: RegExp };
+}
+
+export class Withheld {
+  /** Where they really are, as far as there is anything. */
+  readonly folders: readonly string[];
+  readonly #places: readonly string[];
+  readonly #name: RegExp | undefined;
+
+  constructor(options: WithheldOptions) {
+    this.folders = options.folders.map(resolveFar);
+    this.#places = [...new Set((options.nameless?.places ?? []).map(resolveFar))];
+    this.#name = options.nameless?.name;
+  }
+
+  /** Whether a real path is one of them, or in one. */
+  has(real: string): boolean {
+    return (
+      this.folders.some((folder) => isInside(real, folder)) ||
+      this.#places.some((place) => isInside(real, place) && this.#isNamed(real.slice(place.length + 1)))
+    );
+  }
+
+  /** Whether one is, or may come to be, at this real path or below it: what moved would take it along. */
+  isBelow(real: string): boolean {
+    return [...this.folders, ...this.#places].some((folder) => isInside(folder, real));
+  }
+
+  /** Whether an entry of this real directory may be one. */
+  isNear(real: string): boolean {
+    return this.#places.includes(real) || this.folders.some((folder) => dirname(folder) === real);
+  }
+
+  /** Those that are there now, in the places that `matters` says yes to. */
+  list(matters: (folder: string) => boolean): string[] {
+    const named = this.#places.filter(matters).flatMap((place) =>
+      namesIn(place)
+        .filter((name) => this.#isNamed(name))
+        .map((name) => join(place, name)),
+    );
+    return [...this.folders.filter(matters), ...named].filter(isFolder);
+  }
+
+  #isNamed(below: string): boolean {
+    return this.#name?.test(below) === true;
+  }
+}
+
+/** The real path of what is there, and behind it the names of what is not. */
+function resolveFar(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    const above = dirname(path);
+    return above === path ? path : join(resolveFar(above), path.slice(above === '/' ? 1 : above.length + 1));
+  }
+}
+
+function isFolder(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function namesIn(place: string): string[] {
+  try {
+    return readdirSync(place);
+  } catch {
+    return [];
+  }
+}

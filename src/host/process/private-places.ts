@@ -1,0 +1,13 @@
+// Where the private directories of our processes are, and what their names look like.
+
+import { tmpdir } from 'node:os';
+
+/** In memory where possible: names are made and removed at every start of a program. */
+export const PRIVATE_PLACES: readonly string[] = [
+  process.env['XDG_RUNTIME_DIR'],
+  '/dev/shm',
+  tmpdir(),
+].filter((place) => place !== undefined);
+
+/** The number of the owner, when it was started, its namespace. */
+export const PRIVATE_NAME = /^hawser-(\d+)\.(\d+)\.(\d+)-/;

@@ -1,0 +1,35 @@
+// The folders that a server keeps for itself: no client touches them, whatever its roots are.
+
+import { isInside } from '../host/files/is-inside.js';
+import { Withheld } from '../host/files/withheld.js';
+import { PRIVATE_NAME, PRIVATE_PLACES } from '../host/process/private-places.js';
+import { standardStateDir } from './config.js';
+import type { PreparedSandbox } from './prepare-sandbox.js';
+import type { RexdConfig } from './settings.js';
+
+export function stateDirOf({ server }: Pick<RexdConfig, 'server'>, env: NodeJS.ProcessEnv): string {
+  return server.state_dir ?? standardStateDir(env);
+}
+
+/** What detached processes are known by, and what servers keep in temporary folders: output, pipes. */
+export function ownFolders(stateDir: string): Withheld {
+  return new Withheld({ folders: [stateDir], nameless: { places: PRIVATE_PLACES, name: PRIVATE_NAME } });
+}
+
+/**
+ * Why no process can be detached although the configuration allows it: what a command in the sandbox could make up about
+ * detached processes, we would believe. It cannot see the folder; but it can put another in the place of one above it.
+ */
+export function detachProblem(
+  { sandbox }: Pick<PreparedSandbox, 'sandbox'>,
+  roots: readonly string[],
+  own: Withheld,
+): string | undefined {
+  if (sandbox === undefined) return undefined;
+  const place = [...roots, ...sandbox.rules.readWrite].find((path) =>
+    own.folders.some((folder) => isInside(folder, path)),
+  );
+  return place === undefined
+    ? undefined
+    : `commands in the sandbox can write ${place}, where the state folder is; set server.state_dir to one elsewhere`;
+}
