@@ -12,7 +12,7 @@ export interface SegmentOptions {
 export type Segment =
   | { readonly kind: 'globstar' }
   | { readonly kind: 'literal'; readonly name: string }
-  | { readonly kind: 'match'; readonly test: (name: string) => boolean };
+  | { readonly kind: 'match'; readonly test: (name: string) => boolean; readonly isSlow: boolean };
 
 /** One character of a name: itself, or a test. */
 type Unit = string | ((char: string) => boolean);
@@ -24,10 +24,15 @@ export function compileSegment(text: string, options: SegmentOptions): Segment {
   const [only] = plain;
   if (plain.length === 1 && only !== undefined) return { kind: 'literal', name: only };
   const hidden = options.dot || pieces[0]?.[0] === '.';
-  const fits = plain.every((piece) => piece !== undefined)
+  const isSlow = !isText(plain);
+  const fits = isText(plain)
     ? (name: string) => fitText(name, plain)
     : (name: string) => fitUnits(Array.from(name), pieces);
-  return { kind: 'match', test: (name) => (hidden || !name.startsWith('.')) && fits(name) };
+  return { kind: 'match', test: (name) => (hidden || !name.startsWith('.')) && fits(name), isSlow };
+}
+
+function isText(pieces: readonly (string | undefined)[]): pieces is readonly string[] {
+  return !pieces.includes(undefined);
 }
 
 /** The text between the stars, as units: `a*b?` is [[a], [b, any]]. */

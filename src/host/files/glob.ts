@@ -5,7 +5,6 @@ import { errnoOf } from '../../base/errors.js';
 import { FilesError, NotADirectoryError, NotFoundError, typedError } from './errors.js';
 import { compilePattern, type Step } from './glob-pattern.js';
 import { advance, withoutNothing } from './glob-steps.js';
-import { ignoreRulesAbove } from './ignore-scope.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
 import type { DirectoryEntry } from './read-directory.js';
@@ -16,6 +15,8 @@ import { pinDirectory } from './walk.js';
 
 /** The most matches one glob gives. */
 export const MAX_GLOB_MATCHES = 100_000;
+/** Names of a pattern that can be held against an entry in the time that it takes anyway. */
+const STEPS_PER_ENTRY = 2;
 
 export interface GlobOptions {
   /** Wildcards match names that begin with a dot. Default false. */
@@ -96,6 +97,11 @@ class Search implements Disposable {
       throw error;
     }
     for (let entry = walk.advance(); entry !== undefined; entry = walk.advance()) {
+      if (entry === 'pause') {
+        await this.#turns.pass();
+        continue;
+      }
+      walk.spend(walk.level.state.length / STEPS_PER_ENTRY);
       const below = this.#visit(walk.level, entry);
       if (this.#isFull) return;
       if (below !== undefined) await this.#descend(walk.level, entry, below);
@@ -106,8 +112,8 @@ class Search implements Disposable {
   async #begin(start: string, given: readonly Step[]): Promise<void> {
     const directory = pinDirectory(this.#set, start);
     const state = withoutNothing(given);
-    const scope = this.#options.gitignore === true ? ignoreRulesAbove(this.#set, start) : undefined;
-    await this.#walk.enter({ directory, path: start, state, only: lookUp(directory, state), scope });
+    const gitignore = this.#options.gitignore === true;
+    await this.#walk.enter({ directory, path: start, state, only: lookUp(directory, state), gitignore });
   }
 
   /** Notes a match, and says what is to be looked for below the entry, if anything. Not async: it runs per file. */

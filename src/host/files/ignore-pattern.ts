@@ -4,14 +4,23 @@
 // last star and the last `**` are worth coming back to, so the time is bounded by the lengths.
 
 const SLASH = 0x2f;
+/** No class has a name as long as this, with what is around it. */
+const MAX_NAMED_CHARS = 64;
 
 /** `globstar` is `**` with the slash behind it: no directories at all, or any number of them. `rest` is `**` at the end. */
-type Token = number | 'any' | 'star' | 'globstar' | 'rest' | ReadonlySet<number>;
+type Token = number | 'any' | 'star' | 'globstar' | 'rest' | ByteClass;
+/** For each byte whether it is in the class: small, since a file may be nothing but classes. */
+type ByteClass = Uint8Array;
+
+/** Steps of matching that may still be taken. Below zero nothing fits any more, and it is not known what would have. */
+export interface Effort {
+  left: number;
+}
 
 export interface IgnorePattern {
   /** The one text it matches, if it has no wildcard. */
   readonly plain: string | undefined;
-  matches(path: string): boolean;
+  matches(path: string, effort: Effort): boolean;
 }
 
 /** `isPath`: stars stop at slashes, and `**` means any number of names. Undefined for what matches nothing at all: a class that does not close, a backslash before nothing. */
@@ -27,7 +36,7 @@ export function parsePattern(text: string, isPath: boolean): IgnorePattern | und
     const plain = String.fromCharCode(...tokens);
     return { plain, matches: (path) => path === plain };
   }
-  return { plain: undefined, matches: (path) => fits(tokens, path) };
+  return { plain: undefined, matches: (path, effort) => fits(tokens, path, effort) };
 }
 
 function hasSlashBefore(path: string, ending: string): boolean {
@@ -37,16 +46,18 @@ function hasSlashBefore(path: string, ending: string): boolean {
 
 function tokenize(text: string, isPath: boolean): Token[] | undefined {
   const tokens: Token[] = [];
+  const firstMagic = text.search(/[*?[\\]/);
   for (let at = 0; at < text.length; at++) {
     const char = text[at];
     if (char === '*') {
-      const stars = /^\*+/.exec(text.slice(at))?.[0].length ?? 1;
-      const after = text.slice(at + stars);
+      let stars = 1;
+      while (text[at + stars] === '*') stars += 1;
+      const after = text[at + stars];
       // At the front, after a slash; and, since git compares a plain beginning by itself, after one of those too.
-      const opens = text[at - 1] === '/' || !/[*?[\\]/.test(text.slice(0, at));
-      if (isPath && stars > 1 && opens && (after === '' || after.startsWith('/'))) {
-        tokens.push(after === '' ? 'rest' : 'globstar');
-        at += after === '' ? stars - 1 : stars;
+      const opens = text[at - 1] === '/' || at === firstMagic;
+      if (isPath && stars > 1 && opens && (after === undefined || after === '/')) {
+        tokens.push(after === undefined ? 'rest' : 'globstar');
+        at += after === undefined ? stars - 1 : stars;
       } else {
         tokens.push('star');
         at += stars - 1;
@@ -68,20 +79,23 @@ function tokenize(text: string, isPath: boolean): Token[] | undefined {
 }
 
 /** `[a-z]`, `[!a]`, `[^a]`, `[]x]`, `[[:digit:]]`; never a slash, whatever it says. */
-function readClass(text: string, open: number): { bytes: Set<number>; end: number } | undefined {
-  const bytes = new Set<number>();
+function readClass(text: string, open: number): { bytes: ByteClass; end: number } | undefined {
+  const bytes = new Uint8Array(256);
   let at = open + 1;
   const isNegated = text[at] === '!' || text[at] === '^';
   if (isNegated) at += 1;
   for (const first = at; at < text.length; at++) {
     if (text[at] === ']' && at > first) {
-      return { bytes: withoutSlash(isNegated ? complement(bytes) : bytes), end: at };
+      if (isNegated) for (let byte = 0; byte < 256; byte++) bytes[byte] = 1 - (bytes[byte] ?? 0);
+      bytes[SLASH] = 0;
+      return { bytes, end: at };
     }
-    const named = /^\[:([^\]]*):\]/.exec(text.slice(at))?.[1];
+    const named =
+      text[at] === '[' ? /^\[:([^\]]*):\]/.exec(text.slice(at, at + MAX_NAMED_CHARS))?.[1] : undefined;
     if (named !== undefined) {
       const test = NAMED_CLASSES[named];
       if (test === undefined) return undefined;
-      for (let byte = 0; byte < 256; byte++) if (test.test(String.fromCharCode(byte))) bytes.add(byte);
+      for (let byte = 0; byte < 256; byte++) if (test.test(String.fromCharCode(byte))) bytes[byte] = 1;
       at += named.length + 3;
       continue;
     }
@@ -92,18 +106,9 @@ function readClass(text: string, open: number): { bytes: Set<number>; end: numbe
       at += text[at + 2] === '\\' ? 3 : 2;
       high = text.charCodeAt(at);
     }
-    for (let byte = low; byte <= high; byte++) bytes.add(byte);
+    for (let byte = low; byte <= high; byte++) bytes[byte] = 1;
   }
   return undefined;
-}
-
-function complement(bytes: ReadonlySet<number>): Set<number> {
-  return new Set(Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !bytes.has(byte)));
-}
-
-function withoutSlash(bytes: Set<number>): Set<number> {
-  bytes.delete(SLASH);
-  return bytes;
 }
 
 const NAMED_CLASSES: Readonly<Record<string, RegExp>> = {
@@ -126,11 +131,13 @@ interface Mark {
   at: number;
 }
 
-function fits(tokens: readonly Token[], path: string): boolean {
+function fits(tokens: readonly Token[], path: string, effort: Effort): boolean {
   let [token, at] = [0, 0];
   let star: Mark | undefined;
   let globstar: Mark | undefined;
   for (;;) {
+    effort.left -= 1;
+    if (effort.left < 0) return false;
     const wanted = tokens[token];
     if (wanted === 'rest') return true;
     if (wanted === 'globstar') {
@@ -161,5 +168,5 @@ function fits(tokens: readonly Token[], path: string): boolean {
 
 function fitsByte(wanted: Exclude<Token, string> | 'any', byte: number): boolean {
   if (wanted === 'any') return byte !== SLASH;
-  return typeof wanted === 'number' ? wanted === byte : wanted.has(byte);
+  return typeof wanted === 'number' ? wanted === byte : wanted[byte] === 1;
 }

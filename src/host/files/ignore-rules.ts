@@ -2,7 +2,7 @@
 //
 // Everything here is bytes, one character each (latin1), because git matches bytes: `?` is half of an umlaut.
 
-import { type IgnorePattern, parsePattern } from './ignore-pattern.js';
+import { type Effort, type IgnorePattern, parsePattern } from './ignore-pattern.js';
 
 /** Rules of one file: each entry may be held against all of them. What is beyond does not count. */
 export const MAX_IGNORE_RULES = 5000;
@@ -38,13 +38,19 @@ export class IgnoreRules {
     this.#others.reverse();
   }
 
-  /** True for ignored, false for expressly not, undefined for no word about it. `path` is asked for if a rule needs it. */
-  verdict(name: string, path: () => string, isDirectory: boolean): boolean | undefined {
+  /**
+   * True for ignored, false for expressly not, undefined for no word about it, or for effort that is used up. `path` is
+   * asked for if a rule needs it.
+   */
+  verdict(name: string, path: () => string, isDirectory: boolean, effort: Effort): boolean | undefined {
     const plain = this.#plain.get(name)?.find((rule) => isDirectory || !rule.directoryOnly);
     for (const rule of this.#others) {
       if (plain !== undefined && plain.rank > rule.rank) break;
       if (rule.directoryOnly && !isDirectory) continue;
-      if (rule.pattern.matches(rule.isPath ? path() : name)) return !rule.isNegated;
+      effort.left -= 1;
+      const isFit = rule.pattern.matches(rule.isPath ? path() : name, effort);
+      if (effort.left < 0) return undefined;
+      if (isFit) return !rule.isNegated;
     }
     return plain && !plain.isNegated;
   }

@@ -5,15 +5,16 @@
 // (`.git/info/exclude`, the user's own file) is not looked at: it is not part of the tree.
 
 import { closeSync, constants, lstatSync, readSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { errnoOf } from '../../base/errors.js';
 import { FilesError } from './errors.js';
+import type { Effort } from './ignore-pattern.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { encodeName } from './names.js';
 import type { Pin } from './pin.js';
 import { openPinnedFile } from './read.js';
-import { type DirectoryEntry, openEntry } from './read-directory.js';
+import { type DirectoryEntry, openChild, openEntry } from './read-directory.js';
 import type { RootSet } from './root-set.js';
+import type { Turns } from './turns.js';
 import { pinDirectory } from './walk.js';
 
 /** Read of one .gitignore file; what is beyond does not count. */
@@ -41,14 +42,18 @@ export class IgnoreScope {
     return new IgnoreScope([chapter, ...this.#chapters]);
   }
 
-  leavesOut(prefix: string, entry: DirectoryEntry): boolean {
+  /** Undefined when the effort does not suffice to tell. */
+  leavesOut(prefix: string, entry: DirectoryEntry, effort: Effort): boolean | undefined {
     if (entry.name === REPOSITORY) return true;
     if (this.#chapters.length === 0) return false;
     const name = asBytes(entry.name);
     const isDirectory = entry.isDirectory();
     for (const { rules, length } of this.#chapters) {
-      const path = (): string => asBytes(prefix.slice(length) + entry.name);
-      const verdict = rules.verdict(name, path, isDirectory);
+      let made: string | undefined;
+      const path = (): string => (made ??= asBytes(prefix.slice(length) + entry.name));
+      effort.left -= 1;
+      const verdict = rules.verdict(name, path, isDirectory, effort);
+      if (effort.left < 0) return undefined;
       if (verdict !== undefined) return verdict;
     }
     return false;
@@ -62,24 +67,36 @@ export function ignoreRulesIn(set: RootSet, directory: Pin, prefix: string, abov
   return rules === undefined ? outer : outer.with({ rules, length: prefix.length });
 }
 
-/** The rules that hold where a walk begins: of the directories above it, as far as they are inside the roots. */
-export function ignoreRulesAbove(set: RootSet, path: string): IgnoreScope {
-  const above: { pin: Pin; prefix: string }[] = [];
+/**
+ * The rules that hold where a walk begins: of the directories above it, as far up as they are inside the roots. From the
+ * outermost down, each from the pin of the one before: all from `/` would be the square of their number.
+ */
+export async function ignoreRulesAbove(set: RootSet, path: string, turns: Turns): Promise<IgnoreScope> {
+  let scope = new IgnoreScope();
+  let pin: Pin | undefined;
   try {
-    for (let at = path; at !== '/'; ) {
-      const folder = dirname(at);
-      const pin = pinIfAllowed(set, folder);
-      if (pin === undefined) break;
-      above.push({ pin, prefix: folder === '/' ? '/' : `${folder}/` });
-      at = folder;
+    for (const folder of foldersAbove(set, path)) {
+      if (turns.isOver) await turns.pass();
+      const name = folder.slice(folder.lastIndexOf('/') + 1);
+      const above = pin;
+      // A link is no child; where it leads is found the long way.
+      pin = (above && openChild(above, name)) ?? pinIfAllowed(set, folder);
+      above?.[Symbol.dispose]();
+      const prefix = folder === '/' ? '/' : `${folder}/`;
+      scope = pin === undefined ? new IgnoreScope() : ignoreRulesIn(set, pin, prefix, scope);
     }
-    return above.reduceRight(
-      (scope, { pin, prefix }) => ignoreRulesIn(set, pin, prefix, scope),
-      new IgnoreScope(),
-    );
+    return scope;
   } finally {
-    for (const { pin } of above) pin[Symbol.dispose]();
+    pin?.[Symbol.dispose]();
   }
+}
+
+/** The outermost first. What is above the roots need not be tried, unless the path comes in by a link from outside. */
+function foldersAbove(set: RootSet, path: string): string[] {
+  const folders = path === '/' ? [] : ['/'];
+  for (let cut = path.indexOf('/', 1); cut !== -1; cut = path.indexOf('/', cut + 1))
+    folders.push(path.slice(0, cut));
+  return set.contains(path) ? folders.filter((folder) => set.contains(folder)) : folders;
 }
 
 function pinIfAllowed(set: RootSet, folder: string): Pin | undefined {

@@ -4,7 +4,6 @@ import { lstatSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { type EntryType, typedError } from './errors.js';
 import { cleanPath } from './names.js';
-import { ignoreRulesAbove } from './ignore-scope.js';
 import { type Pin, typeOf } from './pin.js';
 import { type DirectoryEntry, entryType } from './read-directory.js';
 import type { RootSet } from './root-set.js';
@@ -53,8 +52,7 @@ export async function listDirectory(
   using walk = new TreeWalk<undefined>(set, turns);
   try {
     const directory = pinDirectory(set, asked);
-    const scope = options.gitignore === true ? ignoreRulesAbove(set, asked) : undefined;
-    await walk.enter({ directory, path: asked, state: undefined, scope });
+    await walk.enter({ directory, path: asked, state: undefined, gitignore: options.gitignore === true });
     const { entries, isFull } = await collect(walk, turns, options);
     return { path: asked, entries, truncated: isFull || walk.truncated, unreadable: walk.unreadable };
   } catch (error) {
@@ -70,6 +68,10 @@ async function collect(
   const max = Math.min(options.maxEntries ?? MAX_LIST_ENTRIES, MAX_LIST_ENTRIES);
   const entries: ListEntry[] = [];
   for (let entry = walk.advance(); entry !== undefined; entry = walk.advance()) {
+    if (entry === 'pause') {
+      await turns.pass();
+      continue;
+    }
     const { directory, prefix } = walk.level;
     const stat = look(directory, entry.name);
     if (stat === 'gone') continue;

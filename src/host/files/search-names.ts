@@ -1,7 +1,7 @@
 // Which files of a tree a search looks into, by patterns for their names.
 
 import { InvalidPatternError } from './errors.js';
-import { compilePattern, type Step } from './glob-pattern.js';
+import { compilePattern, MAX_PATTERN_WEIGHT, type Step } from './glob-pattern.js';
 import { advance, withoutNothing } from './glob-steps.js';
 import type { DirectoryEntry } from './read-directory.js';
 
@@ -33,8 +33,9 @@ export function compileNames(
   if (include.length + exclude.length > MAX_NAME_PATTERNS) {
     throw new InvalidPatternError(first ?? '', `more than ${MAX_NAME_PATTERNS} patterns`);
   }
+  const allowance = { weight: MAX_PATTERN_WEIGHT };
   const compile = (patterns: readonly string[]): readonly Step[] =>
-    withoutNothing(patterns.flatMap((pattern) => stepsOf(pattern, base)));
+    withoutNothing(patterns.flatMap((pattern) => stepsOf(pattern, base, allowance)));
   return { include: include.length === 0 ? undefined : compile(include), exclude: compile(exclude) };
 }
 
@@ -52,9 +53,9 @@ export function judgeName(state: NameState, entry: DirectoryEntry): NameVerdict 
   return { isWanted: false, below: below && { include: below, exclude } };
 }
 
-function stepsOf(pattern: string, base: string): readonly Step[] {
+function stepsOf(pattern: string, base: string, allowance: { weight: number }): readonly Step[] {
   const hasSlash = pattern.slice(0, -1).includes('/');
-  const quests = compilePattern(hasSlash ? pattern : `**/${pattern}`, base, { dot: true });
+  const quests = compilePattern(hasSlash ? pattern : `**/${pattern}`, base, { dot: true }, allowance);
   if (quests.some(({ start }) => start !== base)) {
     throw new InvalidPatternError(pattern, 'leads out of what is searched');
   }

@@ -4,7 +4,6 @@
 import { constants, closeSync, openSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { FilesError, PatternTooSlowError, typedError } from './errors.js';
-import { ignoreRulesAbove } from './ignore-scope.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
 import { assertPlainFile, openPinnedFile } from './read.js';
@@ -138,20 +137,26 @@ class Search {
 
   async #walk(directory: Pin, asked: string, names: NameState): Promise<SearchEnd | undefined> {
     using walk = new TreeWalk<NameState>(this.#set, this.#turns);
-    const scope = this.#options.gitignore === true ? ignoreRulesAbove(this.#set, asked) : undefined;
-    await walk.enter({ directory, path: asked, state: names, scope });
+    const gitignore = this.#options.gitignore === true;
+    await walk.enter({ directory, path: asked, state: names, gitignore });
     for (let entry = walk.advance(); entry !== undefined; entry = walk.advance()) {
-      const { level } = walk;
-      const { isWanted, below } = this.#judge(level.state, entry);
-      if (isWanted) {
-        const end = await this.#lookInto(level.directory, entry, level.prefix + entry.name);
+      if (entry !== 'pause') {
+        const end = await this.#visit(walk, entry);
         if (end !== undefined) return end;
-      } else if (below !== undefined) await walk.descend(entry, below);
+      }
       if (this.#turns.isOver) await this.#turns.pass();
       if (performance.now() >= this.#until) return 'time';
     }
     this.counts.unreadable += walk.unreadable;
     return (await this.#batch.flush()) ?? (walk.truncated ? 'tree' : undefined);
+  }
+
+  async #visit(walk: TreeWalk<NameState>, entry: DirectoryEntry): Promise<SearchEnd | undefined> {
+    const { level } = walk;
+    const { isWanted, below } = this.#judge(level.state, entry);
+    if (isWanted) return await this.#lookInto(level.directory, entry, level.prefix + entry.name);
+    if (below !== undefined) await walk.descend(entry, below);
+    return undefined;
   }
 
   #judge(state: NameState, entry: DirectoryEntry): ReturnType<typeof judgeName> {

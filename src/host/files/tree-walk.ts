@@ -5,7 +5,7 @@
 // it and whether to `descend`. `S` is what the walker wants to know in each directory.
 
 import { errnoOf } from '../../base/errors.js';
-import { ignoreRulesIn, type IgnoreScope } from './ignore-scope.js';
+import { ignoreRulesAbove, ignoreRulesIn, type IgnoreScope } from './ignore-scope.js';
 import type { Pin } from './pin.js';
 import { type DirectoryEntry, MAX_WALK_LEVELS, openChild, readDirectory } from './read-directory.js';
 import type { RootSet } from './root-set.js';
@@ -13,6 +13,10 @@ import type { Turns } from './turns.js';
 
 /** Entries cost a microsecond or a few, the clock as much as a tenth of one. */
 const ENTRIES_PER_LOOK = 32;
+/** Steps of matching rules that one entry is worth: a few milliseconds. What cannot be told by then is left out. */
+export const MAX_IGNORE_STEPS = 500_000;
+/** As long as an entry takes anyway. */
+const STEPS_PER_ENTRY = 256;
 
 export interface Level<S> {
   readonly directory: Pin;
@@ -33,12 +37,12 @@ export interface Entrance<S> {
   readonly state: S;
   /** What to look at instead of all there is. */
   readonly only?: readonly DirectoryEntry[] | undefined;
-  /** The rules of .gitignore files above; given once, it holds for the whole walk, and `.git` is left out. */
-  readonly scope?: IgnoreScope | undefined;
+  /** Leave out what .gitignore files name, and `.git`; said once, it holds for the whole walk. */
+  readonly gitignore?: boolean;
 }
 
 export class TreeWalk<S> implements Disposable {
-  /** A directory had too many names, or the tree was too deep. */
+  /** A directory had too many names, the tree was too deep, or rules took too long to tell what they leave out. */
   truncated = false;
   /** Directories that may not be read. */
   unreadable = 0;
@@ -50,6 +54,11 @@ export class TreeWalk<S> implements Disposable {
   constructor(set: RootSet, turns: Turns) {
     this.#set = set;
     this.#turns = turns;
+  }
+
+  /** Counts work done for an entry beside the usual, in entries that would have taken as long. */
+  spend(entries: number): void {
+    this.#sinceClock += entries;
   }
 
   /** Whether to let others in. Ask after every entry: most times the clock is not even looked at. */
@@ -67,21 +76,43 @@ export class TreeWalk<S> implements Disposable {
     return level;
   }
 
-  /** The next entry that no rule leaves out; undefined at the end. */
-  advance(): DirectoryEntry | undefined {
+  /** The next entry that no rule leaves out; 'pause' if there was none for long; undefined at the end. */
+  advance(): DirectoryEntry | 'pause' | undefined {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const entry = level.entries[level.next++];
       if (entry === undefined) {
         this.#levels.pop();
         level.directory[Symbol.dispose]();
-      } else if (level.scope === undefined || !level.scope.leavesOut(level.prefix, entry)) return entry;
+      } else if (level.scope === undefined || !this.#leavesOut(level.scope, level.prefix, entry))
+        return entry;
+      else if (this.isTurnOver) return 'pause';
     }
     return undefined;
   }
 
+  #leavesOut(scope: IgnoreScope, prefix: string, entry: DirectoryEntry): boolean {
+    const effort = { left: MAX_IGNORE_STEPS };
+    const verdict = scope.leavesOut(prefix, entry, effort);
+    this.spend((MAX_IGNORE_STEPS - effort.left) / STEPS_PER_ENTRY);
+    if (verdict === undefined) this.truncated = true;
+    return verdict ?? true;
+  }
+
   /** Takes the pin over: it is closed with the level, or right here if the directory cannot be read. */
   async enter(entrance: Entrance<S>): Promise<void> {
-    const { directory, path, state, only, scope } = entrance;
+    const { directory, path, gitignore = false } = entrance;
+    let scope: IgnoreScope | undefined;
+    try {
+      if (gitignore) scope = await ignoreRulesAbove(this.#set, path, this.#turns);
+    } catch (error) {
+      directory[Symbol.dispose]();
+      throw error;
+    }
+    await this.#open(entrance, scope);
+  }
+
+  async #open(entrance: Entrance<S>, scope: IgnoreScope | undefined): Promise<void> {
+    const { directory, path, state, only } = entrance;
     const prefix = path === '/' ? '/' : `${path}/`;
     try {
       const { entries, truncated } =
@@ -117,7 +148,7 @@ export class TreeWalk<S> implements Disposable {
     if (directory === undefined) return; // removed or replaced since
     try {
       const only = options.only?.(directory);
-      await this.enter({ directory, path: level.prefix + entry.name, state, only, scope: level.scope });
+      await this.#open({ directory, path: level.prefix + entry.name, state, only }, level.scope);
     } catch (error) {
       directory[Symbol.dispose]();
       if (errnoOf(error) !== 'EACCES') throw error;

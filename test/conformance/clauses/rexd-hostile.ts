@@ -25,4 +25,16 @@ export const rexdHostile = {
     text: 'edits and patches of one file that are sent one behind the other are all made; none is a conflict unless it names a version',
     source: 'rexd-v1 "fs.edit", "fs.patch"',
   },
+  'rexd/hostile/gitignore': {
+    text: 'other requests are answered while .gitignore files made to cost much are heeded, and the answer says what it lacks',
+    source: OURS,
+  },
+  'rexd/hostile/glob': {
+    text: 'a pattern that stands for very much is refused, and other requests are answered while a costly one is matched',
+    source: OURS,
+  },
+  'rexd/hostile/deep-path': {
+    text: 'other requests are answered while the .gitignore files above a very deep folder are looked for',
+    source: OURS,
+  },
 } as const satisfies Record<string, Clause>;

@@ -1,7 +1,8 @@
 // Files, patterns and edits made to cost much: the server lives, and others do not wait for them.
 
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { Answer } from '../kit/rexd-under-test.js';
 import { verifies } from '../kit/verifies.js';
@@ -89,6 +90,40 @@ verifies('rexd/fs.edit/pipelined', async () => {
     -32006,
   ]);
   expect(readFileSync(path, 'utf8')).toBe('ONE\nTWO\nTHREE\nFOUR\n');
+});
+
+verifies('rexd/hostile/gitignore', async () => {
+  await using files = await startFiles();
+  files.put('.gitignore', `/**/*${'a'.repeat(125)}b\n`.repeat(1900));
+  for (let i = 0; i < 40; i++) files.put(`${'a'.repeat(240)}${i}`, 'x');
+  for (const [method, params] of [
+    ['fs.list', { path: '.', recursive: true, gitignore: true }],
+    ['fs.glob', { pattern: '**', gitignore: true }],
+    ['fs.search', { query: 'x' }],
+  ] as const) {
+    expect((await meanwhile(files, method, params)).result, method).toMatchObject({ truncated: true });
+  }
+});
+
+verifies('rexd/hostile/glob', async () => {
+  await using files = await startFiles();
+  for (let i = 0; i < 40; i++) files.put(`${'a'.repeat(245)}${i}`, 'x');
+  const huge = `*${'[a]'.repeat(110)}${'{b,c}'.repeat(9)}*`;
+  expect(await files.refusal('fs.glob', { pattern: huge })).toMatchObject({ code: -32602 });
+  expect(await files.refusal('fs.search', { query: 'x', include: [huge] })).toMatchObject({ code: -32602 });
+  const costly = `*${'[a]'.repeat(60)}{b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v,w,x,y,z}*`;
+  expect((await meanwhile(files, 'fs.glob', { pattern: costly })).result).toMatchObject({ matches: [] });
+  const search = await meanwhile(files, 'fs.search', { query: 'x', include: [costly] });
+  expect(search.result).toMatchObject({ matches: [] });
+});
+
+verifies('rexd/hostile/deep-path', async () => {
+  await using files = await startFiles();
+  const path = join(files.root, 'd/'.repeat(900));
+  mkdirSync(path, { recursive: true });
+  expect((await meanwhile(files, 'fs.list', { path, gitignore: true })).result).toMatchObject({
+    entries: [],
+  });
 });
 
 /** Answers in the order of the calls, which are sent at once. */

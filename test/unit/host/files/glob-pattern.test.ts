@@ -1,9 +1,14 @@
 import * as fc from 'fast-check';
+import { compileNames } from '../../../../src/host/files/search-names.js';
 import picomatch from 'picomatch';
 import { describe, expect, test } from 'vitest';
 import { InvalidPatternError } from '../../../../src/host/files/errors.js';
 import { expandBraces, MAX_PATTERN_BRANCHES } from '../../../../src/host/files/glob-braces.js';
-import { compilePattern, MAX_PATTERN_CHARS } from '../../../../src/host/files/glob-pattern.js';
+import {
+  compilePattern,
+  MAX_PATTERN_CHARS,
+  MAX_PATTERN_WEIGHT,
+} from '../../../../src/host/files/glob-pattern.js';
 import { compileSegment } from '../../../../src/host/files/glob-segment.js';
 
 function matches(pattern: string, name: string, dot = false): boolean {
@@ -134,6 +139,18 @@ describe('braces', () => {
       expandBraces(hard);
     expect(performance.now() - start).toBeLessThan(1000);
   });
+});
+
+test(`patterns weigh no more than ${MAX_PATTERN_WEIGHT} together, those with classes more than others`, () => {
+  const compile = (pattern: string, allowance?: { weight: number }): unknown =>
+    compilePattern(pattern, '/base', { dot: false }, allowance);
+  compile(`folder/file-{1..1000}*.txt`);
+  compile(`*${'[a]'.repeat(100)}{b,c}{b,c}{b,c}`);
+  expect(() => compile(`*${'[a]'.repeat(100)}${'{b,c}'.repeat(6)}`)).toThrow(InvalidPatternError);
+  expect(() => compile(`*${'a'.repeat(300)}${'{b,c}'.repeat(8)}`)).toThrow(InvalidPatternError);
+  const include = Array.from({ length: 50 }, () => `*${'[a]'.repeat(60)}`);
+  expect(() => compileNames('/base', include.slice(0, 40))).not.toThrow();
+  expect(() => compileNames('/base', include.slice(0, 40), include)).toThrow(InvalidPatternError);
 });
 
 describe('a whole pattern', () => {

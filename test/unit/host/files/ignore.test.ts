@@ -8,6 +8,8 @@ import { parsePattern } from '../../../../src/host/files/ignore-pattern.js';
 import { IgnoreRules, MAX_IGNORE_RULES, MAX_RULE_BYTES } from '../../../../src/host/files/ignore-rules.js';
 import { MAX_IGNORE_BYTES } from '../../../../src/host/files/ignore-scope.js';
 import { listDirectory } from '../../../../src/host/files/list.js';
+import { RootSet } from '../../../../src/host/files/root-set.js';
+import { MAX_IGNORE_STEPS } from '../../../../src/host/files/tree-walk.js';
 import { makeSandbox, run, type Sandbox } from './sandbox.js';
 
 const FILES = ['a', 'b', 'ab', 'a.c', 'b.c', 'a b', 'a ', '#a', '!a', 'a*b', '[a]', 'a?', '\\a', '.a'].concat(
@@ -189,7 +191,7 @@ describe('a walk that heeds .gitignore', () => {
 
 describe('caps', () => {
   const ignores = (text: string, name: string): boolean =>
-    new IgnoreRules(text).verdict(name, () => name, false) === true;
+    new IgnoreRules(text).verdict(name, () => name, false, { left: MAX_IGNORE_STEPS }) === true;
 
   test(`of a file ${MAX_IGNORE_BYTES} bytes count`, async () => {
     using box = makeSandbox();
@@ -209,10 +211,47 @@ describe('caps', () => {
     expect(ignores('n'.repeat(MAX_RULE_BYTES + 1), 'n'.repeat(MAX_RULE_BYTES + 1))).toBe(false);
   });
 
-  test('the worst pattern takes no longer than its length times the path', () => {
+  test('the worst pattern ends with the effort, however little that is', () => {
     const pattern = parsePattern(`${'**/*a*a*a'.repeat(100)}b`, true);
-    const started = process.cpuUsage();
-    for (let i = 0; i < 10; i++) expect(pattern?.matches('a/aaaa'.repeat(600))).toBe(false);
-    expect(process.cpuUsage(started).user / 1000).toBeLessThan(5000);
+    for (const left of [0, 1, 1000, 100_000]) {
+      const effort = { left };
+      expect(pattern?.matches('a/aaaa'.repeat(600), effort)).toBe(false);
+      expect(effort.left).toBe(-1);
+    }
+  });
+
+  test(`what takes more than ${MAX_IGNORE_STEPS} steps to tell is left out, and the list says that it is not whole`, async () => {
+    using box = makeSandbox();
+    for (const name of ['short', 'a'.repeat(250)]) box.file(name);
+    box.file('.gitignore', `/**/*${'a'.repeat(125)}b\n`.repeat(1900));
+    const { entries, truncated } = await listDirectory(box.set, box.root, { gitignore: true });
+    expect(entries.map(({ name }) => name)).toEqual(['.gitignore', 'short']);
+    expect(truncated).toBe(true);
+  });
+
+  test('a file of nothing but classes is read in little memory', () => {
+    const before = process.memoryUsage();
+    const rules = new IgnoreRules(`${'[!a]'.repeat(250)}\n`.repeat(256));
+    const { heapUsed, arrayBuffers } = process.memoryUsage();
+    expect(heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers).toBeLessThan(64 * 1024 * 1024);
+    expect(rules.verdict('b'.repeat(250), () => '', false, { left: MAX_IGNORE_STEPS })).toBe(true);
+  });
+
+  test('of a deep path every folder above is looked at once, and others have their turn meanwhile', async () => {
+    using box = makeSandbox();
+    const deep = 'd/'.repeat(800);
+    mkdirSync(box.at(deep), { recursive: true });
+    box.file(`${'d/'.repeat(10)}.gitignore`, 'left-out\n');
+    for (const name of ['left-out', 'kept']) box.file(deep + name);
+    const opens: number[] = [];
+    const counted = new RootSet([box.root]);
+    const contains = counted.rootOf.bind(counted);
+    counted.rootOf = (path) => {
+      opens.push(path.length);
+      return contains(path);
+    };
+    const { entries } = await listDirectory(counted, box.at(deep), { gitignore: true });
+    expect(entries.map(({ name }) => name)).toEqual(['kept']);
+    expect(opens.length).toBeLessThan(20);
   });
 });
