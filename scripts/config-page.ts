@@ -38,6 +38,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'Whether `detach: true` may keep a process beyond its session, its connection and the server.',
   'security.allowed_roots[].path':
     'A folder that may be used, with all that is below it. Absolute. Beside those of `--root`; without any, no path is allowed.',
+  'security.hard_links':
+    '`refuse`: keep hands off every file that has several names, for one of them may lie outside the roots. Package stores and some checkouts are full of such files.',
   'security.allow_commands':
     'When there are any, only these commands run. Patterns of words: `git log`, `npm run *`, `make **`.',
   'security.deny_commands':
@@ -53,7 +55,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'security.sandbox.read_write':
     'What commands in the sandbox may write beside the roots of their session. Absolute, and there at the start.',
   'security.sandbox.read_only':
-    'What commands in the sandbox may read although it lies in `/tmp` or `/run`, or may not write although it lies in a root.',
+    'What commands in the sandbox may read although it lies in `/tmp` or `/run`, or may not write although it lies in a root. Of folders within each other the innermost counts.',
   'audit.enabled': 'Write one line of JSON for every request, and one for every program that ended.',
   'audit.path': 'Where. Absolute; the file is made readable by its owner only.',
   'audit.max_bytes': 'A file that would grow past this is put aside as `path.1`.',

@@ -5,7 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
-import { Roots } from '../guard/roots.js';
+import { InvalidRootError, Roots } from '../guard/roots.js';
 import { isInside } from '../host/files/is-inside.js';
 import type { Withheld } from '../host/files/withheld.js';
 import { makeFolders } from '../host/make-folders.js';
@@ -89,6 +89,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
   const facts = {
     config: config.file ?? null,
     roots: roots.shown,
+    hard_links: config.security.hard_links,
     limits: config.limits.toJSON(),
     server: { ...config.server, state_dir: stateDir },
     allow_detach: config.security.allow_detach,
@@ -104,6 +105,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
   return [
     `config: ${facts.config ?? 'none found, defaults'}`,
     `roots:  ${facts.roots.length === 0 ? 'none: every path will be refused; pass --root DIR' : facts.roots.join('\n        ')}`,
+    ...(facts.hard_links === 'allow' ? [] : ['links:  files with several names (hard links) are refused']),
     `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
     `detach: ${sayDetach(facts)}`,
     ...sayRules(facts),
@@ -213,8 +215,15 @@ async function readSettings(flags: Flags): Promise<Settings> {
   const configured = config.security.allowed_roots.map(({ path }) => path);
   const stateDir = stateDirOf(config, process.env);
   const own = ownFolders(stateDir);
-  const roots = Roots.open([...configured, ...given], { allowFilesystemRoot: true, withheld: own });
-  return { config, roots, stateDir, own };
+  const options = { allowFilesystemRoot: true, hardLinks: config.security.hard_links, withheld: own };
+  try {
+    return { config, roots: Roots.open([...configured, ...given], options), stateDir, own };
+  } catch (thrown) {
+    const nth = thrown instanceof InvalidRootError ? configured.indexOf(thrown.root) : -1;
+    if (nth === -1) throw thrown;
+    const { refuseRoot } = await import('../rexd/config-file.js');
+    throw refuseRoot(config, nth, (thrown as Error).message, thrown);
+  }
 }
 
 function workingFolder(): string {

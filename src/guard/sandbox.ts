@@ -144,19 +144,25 @@ export class Sandbox {
     ];
   }
 
-  /** Later ones cover earlier ones: what is read-only inside a root stays so. */
+  /** Later ones cover earlier ones, so the innermost comes last: what is read-only inside a root, a root inside that. */
   #mounts(roots: readonly string[]): readonly string[] {
-    const writable = [...roots, ...this.rules.readWrite];
+    const { readWrite, readOnly } = this.rules;
+    const writable = [...roots, ...readWrite];
+    const binds = [
+      ...writable.map((path) => ({ flag: '--bind', path })),
+      ...readOnly.map((path) => ({ flag: '--ro-bind-try', path })), // of the same folder this one counts
+    ].filter(({ path }) => path !== '/');
     return [
-      ...(writable.includes('/') ? ['--bind', '/', '/'] : ['--ro-bind', '/', '/']),
+      ...(writable.includes('/') && !readOnly.includes('/') ? ['--bind', '/', '/'] : ['--ro-bind', '/', '/']),
       '--dev',
       '/dev',
       '--proc',
       '/proc',
       ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
       ...PRIVATE_FOLDERS.flatMap((folder) => ['--tmpfs', folder]),
-      ...writable.flatMap((path) => (path === '/' ? [] : ['--bind', path, path])),
-      ...this.rules.readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
+      ...binds
+        .toSorted((a, b) => depthOf(a.path) - depthOf(b.path))
+        .flatMap(({ flag, path }) => [flag, path, path]),
       ...this.#hidden(writable).flatMap((path) => ['--tmpfs', path]),
     ];
   }
@@ -181,6 +187,10 @@ export class Sandbox {
 /** A name with "=" would be taken for a variable by `env`. */
 function spellable(program: readonly string[]): readonly string[] {
   return program[0]?.includes('=') === true ? ['/bin/sh', '-c', 'exec "$0" "$@"', ...program] : program;
+}
+
+function depthOf(path: string): number {
+  return path.split('/').filter((name) => name !== '').length;
 }
 
 function assertThere({ argv, cwd, env }: Launch): void {

@@ -8,6 +8,9 @@ import type { CallReport } from '../wire/jsonrpc/router.js';
 import type { CallContext } from './context.js';
 import type { SessionProcess } from './exec/session-process.js';
 
+/** The one request that says who is there. One that was refused has no session to look the name up by. */
+const SESSION_OPEN = 'session.open';
+
 /** What starts a program, and the entry that tells how it ended. */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ['exec.start', 'exec.exit'],
@@ -21,7 +24,10 @@ export function auditCall(audit: AuditLog, report: CallReport<CallContext>): voi
   const { method, params, ctx, durationMs } = report;
   const result = 'error' in report ? undefined : report.result;
   const sessionId = fieldOf(params, 'session_id', isText) ?? fieldOf(result, 'session_id', isText);
-  const clientName = fieldOf(params, 'client_name', isText) ?? ctx.sessions.clientName;
+  const clientName =
+    method === SESSION_OPEN && 'error' in report
+      ? fieldOf(params, 'client_name', isText)
+      : ctx.sessions.clientNameOf(sessionId);
   audit.record({
     method,
     timeMs: Date.now() - durationMs,

@@ -11,7 +11,7 @@ import { LimitSet } from '../guard/limits.js';
 import { hasCommandRules, policyOf } from './command-rules.js';
 import { lineOfKey } from './config-line.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
-import { ConfigError, DEFAULTS, type RexdConfig, SANDBOX_MODES } from './settings.js';
+import { ConfigError, DEFAULTS, HARD_LINKS, type RexdConfig, SANDBOX_MODES } from './settings.js';
 
 /** A configuration is a page of text; whatever is larger is some other file. */
 export const MAX_CONFIG_BYTES = 1024 * 1024;
@@ -48,6 +48,7 @@ const Security = z.strictObject({
   allow_shell: z._default(z.boolean(), DEFAULTS.security.allow_shell),
   allow_detach: z._default(z.boolean(), DEFAULTS.security.allow_detach),
   allowed_roots: z._default(z.array(z.strictObject({ path: text })), []),
+  hard_links: z._default(z.enum(HARD_LINKS), DEFAULTS.security.hard_links),
   allow_commands: z._default(z.array(text), []),
   deny_commands: z._default(z.array(text), []),
   sudo: z.optional(z.array(text)),
@@ -72,29 +73,46 @@ export const ConfigFile = z.strictObject({
 export async function readConfigFile(file: string): Promise<RexdConfig> {
   const source = readSource(file);
   const value = parseToml(file, source);
+  const lineOf = (key: string): number | undefined => lineOfKey(source, key);
   const checked = z.safeParse(ConfigFile, value);
   if (!checked.success) {
     const issues = describeIssues(checked.error.issues, value, knownKeys).map((issue) => {
-      const line = lineOfKey(source, issue.path);
-      return `${line === undefined ? '' : `line ${line}: `}${sayIssue(issue, '')}`;
+      return sayLine(lineOf(issue.path)) + sayIssue(issue, '');
     });
     throw new ConfigError(file, issues.join('; '));
   }
   const settings = checked.data;
   const policy = policyOf(settings.security);
   // A wrong rule is told at the start, not by the first command.
-  if (hasCommandRules(settings.security)) await inFile(file, 'security.', policy);
-  const limits = await inFile(file, 'limits.', () => new LimitSet(REXD_LIMITS, settings.limits));
-  return { ...settings, limits, policy, file };
+  const at = { file, lineOf };
+  if (hasCommandRules(settings.security)) await inFile(at, 'security', policy);
+  const limits = await inFile(at, 'limits', () => new LimitSet(REXD_LIMITS, settings.limits));
+  return { ...settings, limits, policy, file, lineOf };
 }
 
-/** What a rule or a limit is refused for, with the file and the key it stands under. */
-async function inFile<T>(file: string, section: string, build: () => T | Promise<T>): Promise<T> {
+/** What a rule or a limit is refused for, with the file, the line and the key it stands under. */
+async function inFile<T>(
+  { file, lineOf }: { readonly file: string; readonly lineOf: (key: string) => number | undefined },
+  table: string,
+  build: () => T | Promise<T>,
+): Promise<T> {
   try {
     return await build();
   } catch (thrown) {
-    throw new ConfigError(file, `${section}${toError(thrown).message}`, thrown);
+    const message = `${table}.${toError(thrown).message}`;
+    const [key = table] = /^[\w.]+/.exec(message) ?? [];
+    throw new ConfigError(file, sayLine(lineOf(key)) + message, thrown);
   }
+}
+
+/** A root that cannot be used is found out only when all of them are known; it is told like everything else. */
+export function refuseRoot(config: RexdConfig, nth: number, why: string, cause: unknown): ConfigError {
+  const key = `security.allowed_roots[${nth}].path`;
+  return new ConfigError(config.file ?? '', `${sayLine(config.lineOf(key))}${key}: ${why}`, cause);
+}
+
+function sayLine(line: number | undefined): string {
+  return line === undefined ? '' : `line ${line}: `;
 }
 
 function knownKeys(at: readonly PropertyKey[]): readonly string[] {

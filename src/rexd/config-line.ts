@@ -9,7 +9,11 @@ export function lineOfKey(source: string, path: string): number | undefined {
   const seen = new Map<string, number>();
   let table: string[] = [];
   let best: { readonly line: number; readonly depth: number } | undefined;
+  let open: string | undefined;
   for (const [i, text] of source.split('\n').entries()) {
+    const inside = open !== undefined;
+    open = openAfter(text, open);
+    if (inside) continue; // what looks like a key is text
     const array = /^\s*\[\[([^\]]+)\]\]/.exec(text)?.[1];
     const single = /^\s*\[([^[\]]+)\]/.exec(text)?.[1];
     const key = /^\s*([\w."-]+)\s*=/.exec(text)?.[1];
@@ -25,6 +29,26 @@ export function lineOfKey(source: string, path: string): number | undefined {
     if (depth > (best?.depth ?? 0)) best = { line: i + 1, depth };
   }
   return best?.line;
+}
+
+/** The quotes of a string that goes on in the next line, if one does after `text`. */
+function openAfter(text: string, before: string | undefined): string | undefined {
+  let open = before;
+  for (let at = 0; at < text.length; ) {
+    const three = text.slice(at, at + 3);
+    const char = text.charAt(at);
+    if (open === undefined) {
+      if (char === '#') return undefined;
+      if (three === '"""' || three === "'''") open = three;
+      else if (char === '"' || char === "'") open = char;
+      at += open?.length ?? 1;
+    } else if (char === '\\' && open.startsWith('"')) at += 2;
+    else if (text.startsWith(open, at)) {
+      at += open.length;
+      open = undefined;
+    } else at += 1;
+  }
+  return open?.length === 3 ? open : undefined; // one quote ends with its line
 }
 
 function words(dotted: string): string[] {

@@ -1,20 +1,31 @@
 // rexd's configuration: found in its places, read when there is one, with a default for everything.
 
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { errnoOf } from '../base/errors.js';
 import { LimitSet } from '../guard/limits.js';
 import { policyOf } from './command-rules.js';
 import { REXD_LIMITS } from './limits.js';
-import { DEFAULTS, type RexdConfig } from './settings.js';
+import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
 
 /**
  * The named file, which must exist; else the first of the standard places that does; else the defaults, for which
  * neither a parser nor a schema is loaded.
  */
-export async function loadConfig(named: string | undefined, env: NodeJS.ProcessEnv): Promise<RexdConfig> {
-  const file = named ?? standardPlaces(env).find((place) => existsSync(place));
+export async function loadConfig(
+  named: string | undefined,
+  env: NodeJS.ProcessEnv,
+  places: readonly string[] = standardPlaces(env),
+): Promise<RexdConfig> {
+  const file = named ?? places.find(isThere);
   if (file === undefined)
-    return { ...DEFAULTS, limits: new LimitSet(REXD_LIMITS), policy: policyOf(DEFAULTS.security), file };
+    return {
+      ...DEFAULTS,
+      limits: new LimitSet(REXD_LIMITS),
+      policy: policyOf(DEFAULTS.security),
+      file,
+      lineOf: () => undefined,
+    };
   const { readConfigFile } = await import('./config-file.js');
   return await readConfigFile(file);
 }
@@ -30,8 +41,17 @@ export function standardStateDir(env: NodeJS.ProcessEnv): string {
   );
 }
 
+/** One that is there and cannot be reached may forbid what the defaults allow: it must not be taken for none. */
+function isThere(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) !== undefined;
+  } catch (thrown) {
+    throw new ConfigError(file, `cannot be reached (${errnoOf(thrown)})`, thrown);
+  }
+}
+
 /** Where a configuration is looked for when none is named: the user's, then the machine's. */
-function standardPlaces(env: NodeJS.ProcessEnv): string[] {
+export function standardPlaces(env: NodeJS.ProcessEnv): string[] {
   // As the XDG specification has it: a value that is empty or relative is no value. A checkout must not bring its own.
   const given = env['XDG_CONFIG_HOME'];
   const home =

@@ -1,6 +1,7 @@
 // What rexd's clients are told when something goes wrong.
 
 import { RpcError } from '../base/errors.js';
+import type { ForbiddenReason } from '../host/files/errors.js';
 import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';
 import { ERROR_CODES, type ErrorName } from './protocol/errors.js';
 
@@ -13,12 +14,27 @@ export function rexdError(
   return new RpcError(ERROR_CODES[name], message, { data, cause });
 }
 
-export function forbiddenPath(path: string, allowedRoots: readonly string[], cause?: unknown): RpcError {
+/** Why a path that lies in a root is refused all the same, by the reason in `data`. */
+const FORBIDDEN_TEXT: Readonly<Record<Exclude<ForbiddenReason, 'outside'>, string>> = {
+  root: 'A root itself cannot be changed',
+  withheld: 'What the server keeps for itself is, or would be, below it',
+  hard_link: 'Files with several names (hard links) are refused',
+};
+
+export function forbiddenPath(
+  path: string,
+  allowedRoots: readonly string[],
+  cause?: unknown,
+  reason: ForbiddenReason = 'outside',
+): RpcError {
+  const data = { path, allowed_roots: allowedRoots };
+  if (reason !== 'outside')
+    return rexdError('forbidden_path', FORBIDDEN_TEXT[reason], { ...data, reason }, cause);
   const message =
     allowedRoots.length === 0
       ? 'No path is allowed: the server has no roots'
       : 'Path is outside allowed roots';
-  return rexdError('forbidden_path', message, { path, allowed_roots: allowedRoots }, cause);
+  return rexdError('forbidden_path', message, data, cause);
 }
 
 export function sessionNotFound(sessionId: string): RpcError {

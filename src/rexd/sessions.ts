@@ -9,6 +9,9 @@ import { rexdError, sessionNotFound } from './errors.js';
 import { Processes } from './exec/processes.js';
 import type { RexdLimit } from './limits.js';
 
+/** Sessions that are over and whose client can still be told; requests behind the end of an older one go by the last. */
+export const MAX_NAMES_REMEMBERED = 64;
+
 export interface SessionFacts {
   readonly clientName: string;
   readonly roots: Roots;
@@ -57,8 +60,9 @@ export class Session extends Resource {
 export class Sessions extends Resource {
   readonly #places: SessionPlaces;
   readonly #open = new Map<string, Session>();
-  /** Who is at the other end, as the last session.open said; for the audit of requests that name no open session. */
-  clientName: string | undefined;
+  /** Who had the sessions that are over: their last requests are still to be told of. */
+  readonly #gone = new Map<string, string>();
+  #lastName: string | undefined;
 
   constructor(places: SessionPlaces) {
     super();
@@ -68,10 +72,11 @@ export class Sessions extends Resource {
   open(facts: SessionFacts): Session {
     // Who comes now would be forgotten: the others are being ended already.
     if (this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
+    this.#assertFew(facts.limits.get('max_concurrent_sessions'));
     this.#places.take();
     const session = new Session(facts);
     this.#open.set(session.id, session);
-    this.clientName = session.clientName;
+    this.#lastName = session.clientName;
     return session;
   }
 
@@ -81,16 +86,40 @@ export class Sessions extends Resource {
     return session;
   }
 
+  /** Who has this session, or had it; for an id that is none of ours, whoever opened the last one here. */
+  clientNameOf(id: string | undefined): string | undefined {
+    if (id === undefined) return this.#lastName;
+    return this.#open.get(id)?.clientName ?? this.#gone.get(id) ?? this.#lastName;
+  }
+
   async end(id: string): Promise<void> {
     const session = this.get(id);
     this.#open.delete(id);
+    this.#remember(session);
     await this.#end(session);
   }
 
   protected override async release(reason: Error): Promise<void> {
     const sessions = [...this.#open.values()];
+    for (const session of sessions) this.#remember(session);
     this.#open.clear();
     await settleAll(sessions.map((session) => this.#end(session, reason)));
+  }
+
+  /** A session may lower how many there are; that holds for its connection, as the server's own number does for all. */
+  #assertFew(asked: number): void {
+    let most = asked;
+    for (const { limits } of this.#open.values())
+      most = Math.min(most, limits.get('max_concurrent_sessions'));
+    if (this.#open.size >= most) throw tooManySessions(most);
+  }
+
+  #remember({ id, clientName }: Session): void {
+    for (const oldest of this.#gone.keys()) {
+      if (this.#gone.size < MAX_NAMES_REMEMBERED) break;
+      this.#gone.delete(oldest);
+    }
+    this.#gone.set(id, clientName);
   }
 
   /** Its place is free when all that it started is gone. */
@@ -112,16 +141,18 @@ export class SessionPlaces {
   }
 
   take(): void {
-    if (this.#taken >= this.#max) {
-      throw rexdError('resource_limit', `${this.#max} sessions are open already; close one first`, {
-        limit: 'max_concurrent_sessions',
-        value: this.#max,
-      });
-    }
+    if (this.#taken >= this.#max) throw tooManySessions(this.#max);
     this.#taken += 1;
   }
 
   give(): void {
     this.#taken -= 1;
   }
+}
+
+function tooManySessions(max: number): Error {
+  return rexdError('resource_limit', `${max} sessions are open already; close one first`, {
+    limit: 'max_concurrent_sessions',
+    value: max,
+  });
 }

@@ -11,6 +11,9 @@ import type { RexdLimit } from './limits.js';
 export const SANDBOX_MODES = ['off', 'auto', 'required'] as const;
 export type SandboxMode = (typeof SANDBOX_MODES)[number];
 
+export const HARD_LINKS = ['allow', 'refuse'] as const;
+export type HardLinks = (typeof HARD_LINKS)[number];
+
 export interface RexdSettings {
   readonly server: {
     readonly stdio: boolean;
@@ -24,6 +27,8 @@ export interface RexdSettings {
     /** Whether a command may outlive its session. */
     readonly allow_detach: boolean;
     readonly allowed_roots: readonly { readonly path: string }[];
+    /** Whether files that have several names may be touched: the others may lie outside the roots. */
+    readonly hard_links: HardLinks;
     /** When not empty, only these commands run. */
     readonly allow_commands: readonly string[];
     /** These never run. */
@@ -58,6 +63,8 @@ export interface RexdConfig extends RexdSettings {
   readonly policy: PolicySource;
   /** The file it came from; undefined when there is none and the defaults stand. */
   readonly file: string | undefined;
+  /** The number of the line of the file that sets a key. */
+  readonly lineOf: (key: string) => number | undefined;
 }
 
 export const DEFAULTS: RexdSettings = {
@@ -71,6 +78,7 @@ export const DEFAULTS: RexdSettings = {
     allow_shell: true,
     allow_detach: true,
     allowed_roots: [],
+    hard_links: 'allow',
     allow_commands: [],
     deny_commands: [],
     pass_env: [],

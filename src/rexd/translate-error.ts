@@ -19,7 +19,8 @@ import { forbiddenPath, rexdError } from './errors.js';
 
 /** What the layers below throw, as a client may know it. Anything unexpected stays as it is and is answered -32603. */
 export function toRexdError(thrown: unknown, roots: Roots): Error {
-  if (thrown instanceof ForbiddenPathError) return forbiddenPath(thrown.path, roots.shown, thrown);
+  if (thrown instanceof ForbiddenPathError)
+    return forbiddenPath(thrown.path, roots.shown, thrown, thrown.reason);
   if (thrown instanceof ConflictError) {
     const data = { path: thrown.path, current: currentVersion(thrown.current) };
     return rexdError('concurrency_conflict', 'The file has changed', data, thrown);

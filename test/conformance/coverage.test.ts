@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Clause } from './clauses/clause.js';
-import { clauses } from './kit/verifies.js';
+import { clauses, joinTables } from './kit/verifies.js';
 import { peerFaults } from './peer-faults.js';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -20,6 +20,12 @@ test('every clause is cited by at least one test', () => {
   expect(Object.keys(clauses).filter((id) => !cited.has(id))).toEqual([]);
 });
 
+test('two clauses with one id are refused', () => {
+  const clause = { text: 'x', source: 'rexd-v1 "x"' };
+  expect(() => joinTables([{ a: clause }, { b: clause, a: clause }])).toThrow('a is defined twice');
+  expect(joinTables([{ a: clause }, { b: clause }])).toEqual({ a: clause, b: clause });
+});
+
 test('every clause says what must hold and where that is written', () => {
   const silent = Object.entries<Clause>(clauses).filter(
     ([, clause]) => clause.text === '' || !/^[a-z0-9-]+ ".+"/.test(clause.source),
@@ -30,6 +36,10 @@ test('every clause says what must hold and where that is written', () => {
 test('every fault seen in another server has a test that ours has it not', () => {
   const faults = Object.values(peerFaults).flat();
   expect(faults.length).toBeGreaterThan(30);
-  const unproved = faults.filter((fault) => !fault.clauses.some((id) => cited.has(id)));
+  const unproved = faults.filter(
+    ({ clauses: named }) => named.length === 0 || !named.every((id) => cited.has(id)),
+  );
   expect(unproved).toEqual([]);
+  const said = faults.map(({ what }) => what);
+  expect(said.filter((what, i) => said.indexOf(what) !== i)).toEqual([]);
 });

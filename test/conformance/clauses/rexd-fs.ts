@@ -166,23 +166,11 @@ export const rexdFs = {
   'rexd/roots/dangling-link': { text: 'a link to nowhere outside never makes a file there', source: ROOTS },
   'rexd/roots/temporary-names': { text: 'no planted temporary name sends a write elsewhere', source: ROOTS },
   'rexd/roots/itself': {
-    text: 'a root itself cannot be written, and nothing appears beside it',
+    text: 'a root itself cannot be written, the refusal says that this is why, and nothing appears beside it',
     source: ROOTS,
-  },
-  'rexd/roots/session': {
-    text: 'a session has the roots it was granted, not those of the server',
-    source: 'rexd-v1 "session.open", "Allowlisted workspace roots (required)"',
   },
   'rexd/roots/swap': {
     text: 'a folder swapped for a link while it is used gives nothing away',
     source: ROOTS,
-  },
-  'rexd/example/read-file': {
-    text: 'the third of the minimal API examples works as printed',
-    source: 'rexd-v1 "Minimal API Examples" 3',
-  },
-  'rexd/example/write-file': {
-    text: 'the fourth of the minimal API examples works as printed',
-    source: 'rexd-v1 "Minimal API Examples" 4',
   },
 } as const satisfies Record<string, Clause>;

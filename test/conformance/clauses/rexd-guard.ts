@@ -11,6 +11,10 @@ export const rexdGuard = {
     text: 'every request is one entry with timestamp, session_id, client_name, method, params and a summary of the result; refused ones have the error',
     source: AUDIT,
   },
+  'rexd/audit/client': {
+    text: 'an entry names the client of its own session, also when a connection has several, and when it is closed',
+    source: AUDIT,
+  },
   'rexd/audit/exit-code': { text: 'the exit code of every program is in the audit log', source: AUDIT },
   'rexd/audit/redacted': {
     text: 'contents, input, values of variables and secrets on command lines are never in the audit log, whatever they are',
@@ -44,6 +48,14 @@ export const rexdGuard = {
   'rexd/roots/none': {
     text: 'a server without roots allows no path: neither files nor a working directory, and never "/"',
     source: 'rexd-v1 "Allowlisted workspace roots (required)", "Opinionated Defaults"',
+  },
+  'rexd/roots/slash': {
+    text: '"/" is a root when it is asked for: files, folders and commands work anywhere',
+    source: 'rexd-v1 "Allowlisted workspace roots (required)"',
+  },
+  'rexd/roots/hard-links': {
+    text: 'with security.hard_links = "refuse" a file with several names is neither read nor written in place: -32002, reason hard_link',
+    source: 'hawser "hard links"',
   },
   'rexd/roots/session': {
     text: 'the roots of a session hold for its files, its cwd and its commands, whatever the server allows others',

@@ -16,22 +16,26 @@ import { rexdPty } from '../clauses/rexd-pty.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 
-export const clauses = {
-  ...rexdClients,
-  ...rexdDetach,
-  ...rexdEnds,
-  ...rexdExec,
-  ...rexdFiles,
-  ...rexdFs,
-  ...rexdGround,
-  ...rexdGuard,
-  ...rexdHostile,
-  ...rexdLife,
-  ...rexdPty,
-  ...rexdWire,
-  ...rexd,
-};
-export type ClauseId = keyof typeof clauses;
+const tables = [
+  rexdClients,
+  rexdDetach,
+  rexdEnds,
+  rexdExec,
+  rexdFiles,
+  rexdFs,
+  rexdGround,
+  rexdGuard,
+  rexdHostile,
+  rexdLife,
+  rexdPty,
+  rexdWire,
+  rexd,
+] as const;
+
+type IdsOf<Table> = Table extends unknown ? keyof Table : never;
+export type ClauseId = IdsOf<(typeof tables)[number]>;
+
+export const clauses = joinTables(tables) as Readonly<Record<ClauseId, Clause>>;
 
 const TRANSPORTS: readonly Transport[] = ['stdio'];
 
@@ -50,4 +54,14 @@ export function verifies(
     const run = ({ skip }: { skip: Skip }): Promise<void> => body(transport, (reason) => skip(reason));
     register(`${id} [${transport}] ${clause.text}`, run, timeoutMs);
   }
+}
+
+/** One id, one clause: of two with the same id one would go unread. */
+export function joinTables(given: readonly Readonly<Record<string, Clause>>[]): Record<string, Clause> {
+  const joined: Record<string, Clause> = {};
+  for (const [id, clause] of given.flatMap((table) => Object.entries(table))) {
+    if (Object.hasOwn(joined, id)) throw new Error(`the clause ${id} is defined twice`);
+    joined[id] = clause;
+  }
+  return joined;
 }

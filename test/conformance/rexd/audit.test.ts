@@ -60,6 +60,30 @@ verifies('rexd/audit/entries', async () => {
   expect(lines[4]).toMatchObject({ result: { bytes: expect.any(Number) } });
 });
 
+verifies('rexd/audit/client', async () => {
+  await using client = await open();
+  const sessions = new Map<unknown, string>([[client.sessionId, 'exec']]);
+  for (const client_name of ['first', 'second'])
+    sessions.set((await client.ask('session.open', { client_name }))['session_id'], client_name);
+  await client.refused('session.open', { client_name: 'refused', workspace_roots: ['/nowhere'] });
+  for (const session_id of sessions.keys()) {
+    await client.ask('fs.stat', { session_id, path: '.' });
+    await client.refused('fs.read', { session_id, path: '/etc/passwd', client_name: 'pretended' });
+    await client.run({ session_id, argv: ['true'] });
+  }
+  for (const session_id of [...sessions.keys()].slice(1)) await client.ask('session.close', { session_id });
+  const lines = auditLines(await audited(client));
+  for (const name of sessions.values())
+    expect(
+      lines.filter((line) => line['client_name'] === name).map(({ method }) => method),
+      name,
+    ).toEqual(expect.arrayContaining(['session.open', 'fs.stat', 'fs.read', 'exec.start', 'exec.exit']));
+  const told = lines.filter((line) => line['session_id'] !== undefined);
+  for (const line of told) expect(line['client_name']).toBe(sessions.get(line['session_id']));
+  expect(of(lines, 'session.close').map((line) => line['client_name'])).toEqual(['first', 'second']);
+  expect(of(lines, 'session.open').map((line) => line['client_name'])).toContain('refused');
+});
+
 verifies('rexd/audit/exit-code', async () => {
   await using client = await open();
   const { id } = await client.sh('echo out; exit 7');

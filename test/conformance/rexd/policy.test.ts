@@ -1,7 +1,7 @@
 // REXD v1: the security model. Which commands run, which limits hold, who may name what.
 
 import { execFileSync } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { bin, Program } from '../../helpers/program.js';
@@ -133,6 +133,21 @@ verifies('rexd/limits/lowered', async () => {
 });
 
 verifies('rexd/limits/lowered', async () => {
+  await using client = await ExecClient.open({ limits: { max_concurrent_sessions: 8 } });
+  const tooMany = { code: -32008, data: { limit: 'max_concurrent_sessions', value: 2 } };
+  const second = await client.ask('session.open', { limits: { max_concurrent_sessions: 2 } });
+  expect(second['limits']).toMatchObject({ max_concurrent_sessions: 2 });
+  expect(await client.refused('session.open', {}), 'two are open on this connection').toMatchObject(tooMany);
+  await client.ask('session.close', { session_id: second['session_id'] });
+  await client.ask('session.open', {});
+  expect(
+    await client.refused('session.open', { limits: { max_concurrent_sessions: 2 } }),
+    'it would be the third',
+  ).toMatchObject(tooMany);
+  await client.ask('session.open', {});
+});
+
+verifies('rexd/limits/lowered', async () => {
   await using rexd = startRexd({
     max_output_bytes: 4096,
     hard_timeout_ms: 60_000,
@@ -221,6 +236,55 @@ verifies('rexd/roots/session', async () => {
     await client.ask('fs.read', { path: join(otherRoot, 'theirs') }),
     'another session may',
   ).toMatchObject({ content: 'x' });
+});
+
+verifies('rexd/roots/slash', async () => {
+  await using client = await ExecClient.open({
+    config: { tables: ['[[security.allowed_roots]]', 'path = "/"'] },
+  });
+  const { outside } = client.rexd.grounds;
+  const session_id = (await client.ask('session.open', { workspace_roots: ['/'] }))['session_id'];
+  expect(await client.ask('session.info', { session_id })).toMatchObject({
+    cwd: '/',
+    workspace_roots: ['/'],
+  });
+  await client.ask('fs.write', { session_id, path: join(outside, 'f'), content: 'x' });
+  expect(readFileSync(join(outside, 'f'), 'utf8')).toBe('x');
+  expect(await client.ask('fs.read', { session_id, path: `.${outside}/f` })).toMatchObject({ content: 'x' });
+  expect(await client.ask('fs.list', { session_id, path: outside })).toMatchObject({
+    entries: [{ name: 'f', path: join(outside, 'f') }],
+  });
+  expect((await client.sh('pwd', { session_id })).stdout.toString()).toBe('/\n');
+  expect((await client.sh('pwd', { session_id, cwd: outside })).stdout.toString()).toBe(`${outside}\n`);
+  expect(await client.refused('fs.remove', { session_id, path: '/', recursive: true })).toMatchObject({
+    code: -32002,
+    data: { reason: 'root' },
+  });
+});
+
+verifies('rexd/roots/hard-links', async () => {
+  await using client = await ExecClient.open({ config: { security: ['hard_links = "refuse"'] } });
+  const { outside, root } = client.rexd.grounds;
+  writeFileSync(join(outside, 'first'), 'first');
+  linkSync(join(outside, 'first'), join(root, 'second'));
+  writeFileSync(join(root, 'own'), 'own');
+  const expected = {
+    code: -32002,
+    message: expect.stringContaining('several names'),
+    data: { path: join(root, 'second'), reason: 'hard_link' },
+  };
+  const path = 'second';
+  for (const [method, params] of [
+    ['fs.read', { path }],
+    ['fs.write', { path, content: 'x', atomic: false }],
+    ['fs.write', { path, content: 'x', mode: 'append', atomic: false }],
+    ['fs.edit', { path, old_string: 'first', new_string: 'x' }],
+    ['fs.copy', { from: path, to: 'third' }],
+  ] as const)
+    expect(await client.refused(method, params), method).toMatchObject(expected);
+  expect((await client.ask('fs.search', { query: 'first' }))['matches']).toEqual([]);
+  expect(readFileSync(join(outside, 'first'), 'utf8')).toBe('first');
+  expect(await client.ask('fs.read', { path: 'own' })).toMatchObject({ content: 'own' });
 });
 
 verifies('rexd/roots/session', async () => {

@@ -71,6 +71,14 @@ verifies('rexd/sandbox/files', async () => {
 });
 
 verifies('rexd/sandbox/files', async () => {
+  // What is read-only above a root leaves the root what it is.
+  await using client = await open('read_only = ["{base}"]');
+  const { root, base } = client.rexd.grounds;
+  expect((await client.sh(`echo x > '${root}/a'`)).exit['exit_code']).toBe(0);
+  expect((await client.sh(`echo x > '${base}/a'`)).exit['exit_code']).not.toBe(0);
+});
+
+verifies('rexd/sandbox/files', async () => {
   await using client = await open();
   const { root, otherRoot } = client.rexd.grounds;
   const narrow = await client.ask('session.open', { workspace_roots: [root] });

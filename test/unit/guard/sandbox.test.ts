@@ -88,6 +88,25 @@ test('what is read-only covers what is writable', () => {
   expect(argv.lastIndexOf('--ro-bind-try')).toBeGreaterThan(argv.lastIndexOf('--bind'));
 });
 
+test('of folders within each other the innermost counts, and of the same folder the read-only one', () => {
+  const [root, git, hooks] = [folder, join(folder, '.git'), join(folder, '.git/hooks')];
+  const rules = { network: true, readWrite: [hooks, '/var/x'], readOnly: ['/var/x', git, '/tmp', '/'] };
+  const { argv } = wrap(['true'], { rules, roots: [root] });
+  const binds = argv.flatMap((word, i) =>
+    /^--(ro-)?bind(-try)?$/.test(word) && !argv[i + 1]?.startsWith('/proc') ? [`${word} ${argv[i + 1]}`] : [],
+  );
+  expect(binds).toEqual([
+    '--ro-bind /',
+    '--ro-bind-try /tmp',
+    ...(folder.split('/').length === 3
+      ? [`--bind /var/x`, `--ro-bind-try /var/x`].toSpliced(0, 0, `--bind ${root}`)
+      : ['--bind /var/x', '--ro-bind-try /var/x', `--bind ${root}`]),
+    `--ro-bind-try ${git}`,
+    `--bind ${hooks}`,
+  ]);
+  expect(wrap(['true'], { rules, roots: ['/'] }).argv, 'read-only counts').not.toContain('--bind /');
+});
+
 test('a root that is the whole file system makes it writable, and nothing else changes', () => {
   const { argv } = wrap(['true'], { roots: ['/'] });
   expect(after(argv, '--bind', 2)).toEqual(['/ /']);

@@ -17,7 +17,13 @@ test('every key has a meaning', () => {
 });
 
 test('the example is read, and is the defaults but for its root', async () => {
-  const { limits, policy: _policy, file: _file, ...settings } = await readConfigFile(EXAMPLE);
+  const {
+    limits,
+    policy: _policy,
+    file: _file,
+    lineOf: _lineOf,
+    ...settings
+  } = await readConfigFile(EXAMPLE);
   expect(settings).toEqual({
     ...DEFAULTS,
     security: { ...DEFAULTS.security, allowed_roots: [{ path: '/srv' }] },

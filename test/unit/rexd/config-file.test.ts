@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MAX_AUDIT_FILES, readConfigFile } from '../../../src/rexd/config-file.js';
+import { MAX_AUDIT_FILES, readConfigFile, refuseRoot } from '../../../src/rexd/config-file.js';
 import { lineOfKey } from '../../../src/rexd/config-line.js';
 import { ConfigError, DEFAULTS, type RexdConfig } from '../../../src/rexd/settings.js';
 
@@ -39,7 +39,7 @@ async function refusal(text: string): Promise<string> {
 }
 
 test('an empty file means the defaults', async () => {
-  const { limits, policy: _policy, file: _file, ...settings } = await read('');
+  const { limits, policy: _policy, file: _file, lineOf: _lineOf, ...settings } = await read('');
   expect(settings).toEqual(DEFAULTS);
   expect(limits.toJSON()).toEqual({
     default_timeout_ms: 30_000,
@@ -96,6 +96,7 @@ test('every key changes what it names', async () => {
     ['security', 'allow_shell = false', false, ({ security }) => security.allow_shell],
     ['security', 'allow_commands = ["git"]', ['git'], ({ security }) => security.allow_commands],
     ['security', 'deny_commands = ["rm"]', ['rm'], ({ security }) => security.deny_commands],
+    ['security', 'hard_links = "refuse"', 'refuse', ({ security }) => security.hard_links],
     ['security', 'sudo = []', [], ({ security }) => security.sudo],
     ['security', 'classes = ["read-only"]', ['read-only'], ({ security }) => security.classes],
     ['security', 'pass_env = ["CI"]', ['CI'], ({ security }) => security.pass_env],
@@ -153,9 +154,38 @@ test('a value of the wrong type or out of range names the key and the line', asy
     ],
     ['[audit]\nmax_bytes = 10', 'line 2: audit.max_bytes: must be at least 65536'],
     [`[audit]\nkeep = ${MAX_AUDIT_FILES + 1}`, `line 2: audit.keep: must be at most ${MAX_AUDIT_FILES}`],
+    ['[limits]\n\nmax_output_bytes = 0', 'line 3: limits.max_output_bytes: expected a whole number'],
+    ['[security]\ndeny_commands = ["a", ""]', 'line 2: security.deny_commands'],
+    ['[security]\nallow_commands = [\n"git",\n"./x"\n]', 'line 2: security.allow_commands'],
+    ['[security]\nhard_links = "no"', 'line 2: security.hard_links: expected "allow" or "refuse", got "no"'],
     ['[[security.allowed_roots]]\n', 'line 1: security.allowed_roots[0].path: is required (string)'],
   ];
   for (const [text, message] of wrong) expect(await refusal(text)).toContain(message);
+});
+
+test('what looks like a key inside a text is none', () => {
+  const text = [
+    '[server]',
+    'report_version = """',
+    'stdio = 1',
+    '[limits]',
+    '"""',
+    "x = '''a",
+    'stdio = 2',
+    '\'\'\' # """ a comment opens nothing',
+    'y = "\\"\"\"\" \'\'\'"',
+    'stdio = true',
+  ].join('\n');
+  expect(lineOfKey(text, 'server.stdio')).toBe(10);
+});
+
+test('a root that cannot be used is told with its file, its line and its key', async () => {
+  const config = await read(
+    '[[security.allowed_roots]]\npath = "/"\n[[security.allowed_roots]]\npath = "x"\n',
+  );
+  expect(refuseRoot(config, 1, 'must be absolute', undefined).message).toBe(
+    `${config.file}: line 4: security.allowed_roots[1].path: must be absolute`,
+  );
 });
 
 test('text that is no TOML is refused with the place where it stops making sense', async () => {
