@@ -23,9 +23,11 @@ const FOUND_TEXT = ['text', 'before', 'after'];
 export function auditCall(audit: AuditLog, report: CallReport<CallContext>): void {
   const { method, params, ctx, durationMs } = report;
   const result = 'error' in report ? undefined : report.result;
-  const sessionId = fieldOf(params, 'session_id', isText) ?? fieldOf(result, 'session_id', isText);
+  const opens = method === SESSION_OPEN;
+  const sessionId =
+    (opens ? undefined : fieldOf(params, 'session_id', isText)) ?? fieldOf(result, 'session_id', isText);
   const clientName =
-    method === SESSION_OPEN && 'error' in report
+    opens && sessionId === undefined
       ? fieldOf(params, 'client_name', isText)
       : ctx.sessions.clientNameOf(sessionId);
   audit.record({

@@ -46,6 +46,7 @@ function isThere(file: string): boolean {
   try {
     return statSync(file, { throwIfNoEntry: false }) !== undefined;
   } catch (thrown) {
+    if (errnoOf(thrown) === 'ENOTDIR') return false;
     throw new ConfigError(file, `cannot be reached (${errnoOf(thrown)})`, thrown);
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Clause } from './clause.js';
 
-const OURS = 'ours: a request of one client is never felt by another';
+const OURS = 'hawser "a request of one client is never felt by another"';
 
 export const rexdHostile = {
   'rexd/hostile/edit-places': {

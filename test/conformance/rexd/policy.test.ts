@@ -271,7 +271,7 @@ verifies('rexd/roots/hard-links', async () => {
   const expected = {
     code: -32002,
     message: expect.stringContaining('several names'),
-    data: { path: join(root, 'second'), reason: 'hard_link' },
+    data: { reason: 'hard_link' },
   };
   const path = 'second';
   for (const [method, params] of [

@@ -173,7 +173,7 @@ test('what looks like a key inside a text is none', () => {
     "x = '''a",
     'stdio = 2',
     '\'\'\' # """ a comment opens nothing',
-    'y = "\\"\"\"\" \'\'\'"',
+    `y = "\\" ''' z"`,
     'stdio = true',
   ].join('\n');
   expect(lineOfKey(text, 'server.stdio')).toBe(10);
