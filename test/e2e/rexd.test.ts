@@ -77,7 +77,10 @@ test('a configuration that is wrong exits 2 and names the file and the key', asy
     ['[server]\nlog_level = "loud"', /server\.log_level: expected .*"info"/],
     ['[[security.allowed_roots]]\n', /security\.allowed_roots\[0\]\.path/],
     ['[[security.allowed_roots]]\npath = "relative"', /relative/],
-    ['[[security.allowed_roots]]\npath = "/no/such/folder"', /\/no\/such\/folder/],
+    [
+      '[[security.allowed_roots]]\npath = "/no/such/folder"',
+      /c\.toml: line 2: security\.allowed_roots\[0\]\.path: .*\/no\/such\/folder/,
+    ],
     ['this is not toml', /TOML/i],
     [`# ${'x'.repeat(MAX_CONFIG_BYTES)}`, /larger than/],
   ];

@@ -70,5 +70,5 @@ test('nor is one behind a folder that we may not enter', async () => {
 function asNobody(): Disposable {
   const before = process.geteuid?.() ?? NOBODY;
   if (before === 0) process.seteuid?.(NOBODY);
-  return { [Symbol.dispose]: () => void process.seteuid?.(before) };
+  return { [Symbol.dispose]: () => process.seteuid?.(before) };
 }
