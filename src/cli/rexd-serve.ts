@@ -11,7 +11,7 @@ import type { Withheld } from '../host/files/withheld.js';
 import { makeFolders } from '../host/make-folders.js';
 import { isPtyInstalled } from '../host/pty/native.js';
 import { loadConfig } from '../rexd/config.js';
-import { detachProblem, ownFolders, stateDirOf } from '../rexd/own-folders.js';
+import { auditExposure, detachProblem, ownFolders, stateDirOf } from '../rexd/own-folders.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
@@ -63,6 +63,9 @@ export async function serveStdio(flags: Flags): Promise<number> {
     },
     log,
   });
+  const exposed = auditExposure(config, sandbox, roots.real, own);
+  if (exposed !== undefined)
+    log.warn('commands can change the audit log: it lies in a folder they can write', { folder: exposed });
   if (roots.real.includes('/')) log.warn('the whole file system is allowed: / is one of the roots');
   log.debug('serving', { config: config.file, roots: roots.shown });
   let code: number = EXIT.ok;
@@ -100,6 +103,8 @@ export async function checkConfig(flags: Flags): Promise<string> {
     ...describePolicy(config),
     sandbox: describeSandbox(config, sandbox),
     audit: config.audit.enabled ? config.audit.path : null,
+    /** The folder that commands can write and the audit log lies in; no client touches the log itself. */
+    audit_in_root: auditExposure(config, sandbox, roots.real, own) ?? null,
   };
   if (flags.has('json')) return JSON.stringify(facts);
   return [
@@ -110,7 +115,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     `detach: ${sayDetach(facts)}`,
     ...sayRules(facts),
     `sandbox: ${saySandbox(facts.sandbox)}`,
-    `audit:  ${facts.audit ?? 'off'}`,
+    `audit:  ${facts.audit ?? 'off'}${facts.audit_in_root === null ? '' : `, which commands can change: it lies in ${facts.audit_in_root}`}`,
     `log:    ${facts.server.log_level}`,
     `serves: ${facts.server.stdio ? 'stdio' : 'nothing unless --stdio is given'}, as version ${facts.server.report_version}`,
     'limits:',
@@ -214,7 +219,7 @@ async function readSettings(flags: Flags): Promise<Settings> {
     .map((root) => (/^[/~]/.test(root) ? root : `${workingFolder()}/${root}`));
   const configured = config.security.allowed_roots.map(({ path }) => path);
   const stateDir = stateDirOf(config, process.env);
-  const own = ownFolders(stateDir);
+  const own = ownFolders(stateDir, config);
   const options = { allowFilesystemRoot: true, hardLinks: config.security.hard_links, withheld: own };
   try {
     return { config, roots: Roots.open([...configured, ...given], options), stateDir, own };

@@ -1,5 +1,6 @@
 // The folders that a server keeps for itself: no client touches them, whatever its roots are.
 
+import { resolve } from 'node:path';
 import { isInside } from '../host/files/is-inside.js';
 import { Withheld } from '../host/files/withheld.js';
 import { PRIVATE_NAME, PRIVATE_PLACES } from '../host/process/private-places.js';
@@ -12,8 +13,31 @@ export function stateDirOf({ server }: Pick<RexdConfig, 'server'>, env: NodeJS.P
 }
 
 /** What detached processes are known by, and what servers keep in temporary folders: output, pipes. */
-export function ownFolders(stateDir: string): Withheld {
-  return new Withheld({ folders: [stateDir], nameless: { places: PRIVATE_PLACES, name: PRIVATE_NAME } });
+export function ownFolders(stateDir: string, config: Pick<RexdConfig, 'file' | 'audit'>): Withheld {
+  return new Withheld({
+    folders: [stateDir],
+    files: [...(config.file === undefined ? [] : [resolve(config.file)]), ...auditFiles(config.audit)],
+    nameless: { places: PRIVATE_PLACES, name: PRIVATE_NAME },
+  });
+}
+
+/** The log, what it is rotated to, and the lock of that: whoever is audited must not rewrite what is said of him. */
+function auditFiles({ enabled, path, keep }: RexdConfig['audit']): string[] {
+  if (!enabled) return [];
+  return [path, `${path}.lock`, ...Array.from({ length: keep }, (_, i) => `${path}.${i + 1}`)];
+}
+
+/** The writable folder that holds the audit log, if one does: no client touches the log, but commands can. */
+export function auditExposure(
+  { audit }: Pick<RexdConfig, 'audit'>,
+  { sandbox }: Pick<PreparedSandbox, 'sandbox'>,
+  roots: readonly string[],
+  own: Withheld,
+): string | undefined {
+  if (!audit.enabled) return undefined;
+  return [...roots, ...(sandbox?.rules.readWrite ?? [])].find((path) =>
+    own.files.some((file) => isInside(file, path)),
+  );
 }
 
 /**

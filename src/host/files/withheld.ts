@@ -1,4 +1,4 @@
-// What nobody is to touch although it lies in a root: the folders a server keeps for itself.
+// What nobody is to touch although it lies in a root: the folders and files a server keeps for itself.
 
 import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,8 @@ import { isInside } from './is-inside.js';
 export interface WithheldOptions {
   /** Whether they are there or not. */
   readonly folders: readonly string[];
+  /** Files likewise. */
+  readonly files?: readonly string[];
   /** Folders that may hold others whose names nobody can know in advance, and what those look like. */
   readonly nameless?: { readonly places: readonly string[]; readonly name: RegExp };
 }
@@ -14,11 +16,15 @@ export interface WithheldOptions {
 export class Withheld {
   /** Where they really are, as far as there is anything. */
   readonly folders: readonly string[];
+  readonly files: readonly string[];
+  readonly #known: readonly string[];
   readonly #places: readonly string[];
   readonly #name: RegExp | undefined;
 
   constructor(options: WithheldOptions) {
     this.folders = options.folders.map(resolveFar);
+    this.files = (options.files ?? []).map(resolveFar);
+    this.#known = [...this.folders, ...this.files];
     this.#places = [...new Set((options.nameless?.places ?? []).map(resolveFar))];
     this.#name = options.nameless?.name;
   }
@@ -26,22 +32,22 @@ export class Withheld {
   /** Whether a real path is one of them, or in one. */
   has(real: string): boolean {
     return (
-      this.folders.some((folder) => isInside(real, folder)) ||
+      this.#known.some((known) => isInside(real, known)) ||
       this.#places.some((place) => isInside(real, place) && this.#isNamed(real.slice(place.length + 1)))
     );
   }
 
   /** Whether one is, or may come to be, at this real path or below it: what moved would take it along. */
   isBelow(real: string): boolean {
-    return [...this.folders, ...this.#places].some((folder) => isInside(folder, real));
+    return [...this.#known, ...this.#places].some((known) => isInside(known, real));
   }
 
   /** Whether an entry of this real directory may be one. */
   isNear(real: string): boolean {
-    return this.#places.includes(real) || this.folders.some((folder) => dirname(folder) === real);
+    return this.#places.includes(real) || this.#known.some((known) => dirname(known) === real);
   }
 
-  /** Those that are there now, in the places that `matters` says yes to. */
+  /** The folders that are there now, in the places that `matters` says yes to. */
   list(matters: (folder: string) => boolean): string[] {
     const named = this.#places.filter(matters).flatMap((place) =>
       namesIn(place)

@@ -24,6 +24,10 @@ export const rexdGuard = {
     text: 'the audit log is readable by its owner only, and rotated when it has its size',
     source: AUDIT,
   },
+  'rexd/audit/untouched': {
+    text: 'an audit log and a configuration inside a root are neither read nor changed by any fs method',
+    source: 'hawser "what the server keeps for itself"',
+  },
   'rexd/policy/allow': {
     text: 'with a list of allowed commands nothing else runs: unauthorized, with the rule and the reason',
     source: POLICY,

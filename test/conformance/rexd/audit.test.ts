@@ -1,6 +1,6 @@
 // REXD v1: the audit log.
 
-import { statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
@@ -193,6 +193,56 @@ verifies('rexd/audit/redacted', async () => {
   expect(found, 'secrets in the audit log or in the log').toEqual([]);
   const encoded = placed.filter((value) => text.includes(Buffer.from(value).toString('base64').slice(0, 24)));
   expect(encoded, 'the same as base64').toEqual([]);
+});
+
+verifies('rexd/audit/untouched', async () => {
+  await using client = await ExecClient.open({
+    config: {
+      tables: [
+        '[[security.allowed_roots]]',
+        'path = "{base}"',
+        '[audit]',
+        'enabled = true',
+        'path = "{base}/log/audit.log"',
+      ],
+    },
+  });
+  const { base, config } = client.rexd.grounds;
+  const session_id = (await client.ask('session.open', { workspace_roots: [base] }))['session_id'];
+  const before = readFileSync(config, 'utf8');
+  writeFileSync(join(base, 'f'), 'x');
+  for (const path of [join(base, 'log/audit.log'), join(base, 'log/audit.log.1'), config]) {
+    for (const [method, params] of [
+      ['fs.read', { path }],
+      ['fs.write', { path, content: '' }],
+      ['fs.write', { path, content: '', atomic: false }],
+      ['fs.edit', { path, old_string: '', new_string: 'x' }],
+      ['fs.patch', { patch_text: `*** Begin Patch\n*** Delete File: ${path}\n*** End Patch\n` }],
+      ['fs.remove', { path }],
+      ['fs.move', { from: path, to: join(base, 'moved') }],
+      ['fs.move', { from: join(base, 'f'), to: path, overwrite: true }],
+      ['fs.copy', { from: path, to: join(base, 'copied') }],
+      ['fs.copy', { from: join(base, 'f'), to: path, overwrite: true }],
+    ] as const)
+      expect(await client.refused(method, { session_id, ...params }), `${method} ${path}`).toMatchObject({
+        code: -32002,
+      });
+  }
+  for (const [method, params] of [
+    ['fs.remove', { path: join(base, 'log'), recursive: true }],
+    ['fs.move', { from: join(base, 'log'), to: join(base, 'away') }],
+  ] as const)
+    expect(await client.refused(method, { session_id, ...params })).toMatchObject({ code: -32002 });
+  expect(await client.ask('fs.list', { session_id, path: join(base, 'log') })).toMatchObject({ entries: [] });
+  expect(
+    (await client.ask('fs.search', { session_id, path: base, query: 'enabled = true' }))['matches'],
+  ).toEqual([]);
+  expect(readFileSync(config, 'utf8')).toBe(before);
+  client.rexd.endInput();
+  await client.rexd.ended;
+  const lines = auditLines(join(base, 'log/audit.log'));
+  expect(of(lines, 'session.open')).toHaveLength(2);
+  expect(client.rexd.stderr).toContain('commands can change the audit log');
 });
 
 verifies('rexd/audit/file', async () => {
