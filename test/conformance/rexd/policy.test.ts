@@ -36,7 +36,9 @@ verifies('rexd/policy/allow', async () => {
     { argv: ['git', 'push'] },
     { argv: ['./echo'] },
     { argv: ['env', 'ls'] },
-    { shell: true, command: 'echo hi' },
+    { shell: true, command: 'ls' },
+    { shell: true, command: 'echo hi; ls' },
+    { shell: true, command: 'echo $(ls)' },
   ])
     await expectRefused(client, command, { rule: 'allow' });
 });
