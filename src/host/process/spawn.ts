@@ -8,7 +8,7 @@ import type { Fifo } from './fifo-pool.js';
 import { HostProcess } from './host-process.js';
 import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
-import { MARK_VARIABLE, newChildMark, newDetachedMark } from './mark.js';
+import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { OutputPipe } from './output-pipe.js';
 import { readChildStream, readFifo } from './pipe-source.js';
@@ -34,9 +34,10 @@ export interface SpawnOptions {
   readonly handed?: number;
   /** Puts the process under this mark (see `newScope`), so that all of a scope can be stopped together. */
   readonly scope?: string;
-  /** Outlives us and every sweep but its own. Give it files to write to: pipes end when we do. */
-  readonly detach?: boolean;
-  /** The mark of a detached process, for a caller who has to know it before the start. Implies `detach`. */
+  /**
+   * The mark of a process (see `newDetachedMark`) that outlives us and every sweep but its own. Give it files to write to:
+   * pipes end when we do.
+   */
   readonly detachedMark?: string;
 }
 
@@ -44,8 +45,8 @@ type ChildStdio = 'pipe' | 'ignore' | number;
 
 /** Rejects with LaunchError when the program cannot be started. */
 export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
-  const detached = options.detach === true || options.detachedMark !== undefined;
-  const mark = options.detachedMark ?? (detached ? newDetachedMark() : newChildMark(options.scope));
+  const detached = options.detachedMark !== undefined;
+  const mark = options.detachedMark ?? newChildMark(options.scope);
   const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
   let child: ChildProcess;

@@ -23,8 +23,6 @@ export interface SpoolOptions {
   readonly dir: string;
   readonly inlineBytes?: number;
   readonly maxBytes?: number;
-  /** Keeps the file when the spool is closed, with all of the output in it. */
-  readonly keep?: boolean;
 }
 
 /** What is missing: always from one offset to the end. */
@@ -41,7 +39,6 @@ export class OutputSpool extends Resource {
   readonly #dir: string;
   readonly #inlineBytes: number;
   readonly #maxBytes: number;
-  readonly #keep: boolean;
   #head: Buffer = Buffer.alloc(0);
   #headBytes = 0;
   /** Accepted and not yet handed to the disk, in order, from `#flushed` on. */
@@ -61,7 +58,6 @@ export class OutputSpool extends Resource {
     this.#maxBytes = options.maxBytes ?? MAX_SPOOL_BYTES;
     this.#inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, this.#maxBytes);
     this.#flushed = this.#inlineBytes;
-    this.#keep = options.keep ?? false;
     this.path = join(options.dir, newId('spool'));
   }
 
@@ -73,11 +69,6 @@ export class OutputSpool extends Resource {
   /** Bytes that can be read: everything from 0 up to here. */
   get kept(): number {
     return this.#failure === undefined ? this.#accepted : Math.min(this.#accepted, this.#flushed);
-  }
-
-  /** True when the file has all that was kept; for one that is to stay behind, look at it after closing. */
-  get saved(): boolean {
-    return this.#file !== undefined && this.#failure === undefined;
   }
 
   get loss(): SpoolLoss | undefined {
@@ -119,13 +110,12 @@ export class OutputSpool extends Resource {
     return head.length === 0 ? rest : Buffer.concat([head, rest]);
   }
 
-  /** Closes the file and removes it, unless it is to be kept. */
+  /** Closes the file and removes it. */
   protected async release(): Promise<void> {
-    if (this.#keep && this.#size > 0) this.#flushing ??= this.#flush();
     await this.#written(this.#accepted);
     await this.#flushing;
     await this.#file?.close();
-    if (!this.#keep && this.#file !== undefined) await unlink(this.path).catch(() => {});
+    if (this.#file !== undefined) await unlink(this.path).catch(() => {});
   }
 
   #keepInline(bytes: Uint8Array): void {
@@ -170,12 +160,10 @@ export class OutputSpool extends Resource {
     this.#unwritten -= size;
   }
 
-  /** A byte has the same place in the file as in the output; a file that is not kept has a hole at the beginning. */
+  /** A byte has the same place in the file as in the output; what is in memory is a hole at the beginning. */
   async #create(): Promise<FileHandle> {
     makeFolders(this.#dir);
-    const file = await open(this.path, 'wx+', 0o600);
-    if (this.#keep) await file.write(this.#head, 0, this.#headBytes, 0);
-    return file;
+    return await open(this.path, 'wx+', 0o600);
   }
 
   async #readFile(from: number, to: number): Promise<Buffer> {

@@ -17,12 +17,6 @@ interface Station {
 let opened: { readonly station: Station | undefined } | undefined;
 let inputs = 0;
 
-/** Starts the guardian and makes the first pipes ahead of time; otherwise the first start of a program waits for them. */
-export async function prepareSpawning(): Promise<void> {
-  useStation()?.guardian.watch();
-  await useStation()?.pool.prepare(3);
-}
-
 /** Undefined where there is no place for temporary files: children then get Node's own pipes and go unguarded. */
 export function useStation(): Station | undefined {
   if (opened === undefined || isTakenAway(opened.station)) opened = { station: open() };

@@ -39,6 +39,7 @@ export class ExecClient implements AsyncDisposable {
   sessionId = '';
   readonly #answers = new Map<unknown, Answer>();
   readonly #events = new Map<string, Event[]>();
+  readonly #reading: Promise<void>;
   #lastId = 0;
 
   static async open(options: ClientOptions = {}): Promise<ExecClient> {
@@ -60,7 +61,7 @@ export class ExecClient implements AsyncDisposable {
 
   private constructor(rexd: RexdUnderTest) {
     this.rexd = rexd;
-    void this.#readAll().catch(() => {}); // what is missing is told of by whoever waits for it
+    this.#reading = this.#readAll().catch(() => {}); // what is missing is told of by whoever waits for it
   }
 
   get root(): string {
@@ -140,6 +141,13 @@ export class ExecClient implements AsyncDisposable {
       },
       `${JSON.stringify(text)} on stdout`,
     );
+  }
+
+  /** Resolves when the server has ended and its last word is in the log: nothing comes after that. */
+  async hearAll(): Promise<void> {
+    this.rexd.endInput();
+    await this.rexd.ended;
+    await this.#reading;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

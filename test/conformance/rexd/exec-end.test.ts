@@ -62,7 +62,7 @@ verifies('rexd/exec.exit/terminal', async () => {
     await client.sh('yes', { max_output_bytes: 1000 }),
     await client.sh('exec >&- 2>&-; sleep 0.05'), // closes its outputs long before it ends
   ];
-  await client.sh('sleep 0.3'); // whatever came late would have come by now
+  await client.hearAll();
   for (const { id } of runs) {
     const events = client.events(id);
     expect(events.filter(({ method }) => method === 'exec.exit')).toHaveLength(1);

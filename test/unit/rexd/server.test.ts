@@ -24,7 +24,7 @@ afterEach(() => rmSync(dir, { recursive: true }));
 /** A server with one client, which has stopped reading amid a flood. */
 async function startDeafClient() {
   const config = await loadConfig(undefined, { XDG_CONFIG_HOME: dir });
-  const facts = {
+  const facts: ServerFacts = {
     roots: Roots.open([dir]),
     limits: config.limits,
     reportVersion: '0',
@@ -32,8 +32,9 @@ async function startDeafClient() {
     policy: config.policy,
     environment: process.env,
     passedVariables: [],
-    spoolDir: join(dir, 'spool'),
-  } as unknown as ServerFacts;
+    stateDir: join(dir, 'state'),
+    allowDetach: false,
+  };
   const server = new RexdServer({ facts, log: silent });
   const [near, far] = linkedPair();
   const served = server.serve(near);

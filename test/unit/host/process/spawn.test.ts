@@ -218,13 +218,17 @@ describe('a grandchild that holds the pipe', () => {
   });
 
   test('does not use up its time while the consumer is not pulling', async () => {
-    const held = await spawnProcess({
-      argv: ['sh', '-c', 'head -c 100000 /dev/zero; (sleep 0.6; echo late) &'],
-    });
+    const dir = mkdtempSync(join(tmpdir(), 'late-'));
+    const script =
+      'head -c 100000 /dev/zero; (until [ -e "$0/go" ]; do sleep 0.01; done; echo late; : > "$0/wrote") &';
+    const held = await spawnProcess({ argv: ['sh', '-c', script, dir] });
     await held.leaderExit; // all it wrote fits into the pipe and what is read ahead
-    await new Promise((resolve) => setTimeout(resolve, 1000)); // longer than the grandchild takes; we read nothing
+    await until(() => held.stderr?.held === true, 'the time to be up where there was nothing to pull');
+    writeFileSync(join(dir, 'go'), '');
+    await until(() => existsSync(join(dir, 'wrote')), 'the grandchild to have written');
     expect(await readAll(held.stdout)).toHaveLength(100_005);
-    expect([held.stdout?.held, held.stderr?.held]).toEqual([false, true]); // of stderr there was nothing to pull
+    expect(held.stdout?.held).toBe(false);
+    rmSync(dir, { recursive: true });
   });
 
   test('cannot make the report wait for ever by writing on and on', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -91,23 +91,6 @@ test('the file is for us alone, and goes when the spool is closed', async () => 
   await spool.close();
   expect(readdirSync(place)).toEqual([]);
   await expect(spool.read(0, 1)).rejects.toThrow(ClosedError);
-});
-
-test.each([
-  ['more than fits in memory', 'abcdef'.repeat(10)],
-  ['all of it still in memory', 'abc'],
-])('a kept file has the whole output: %s', async (_what, text) => {
-  const spool = new OutputSpool({ dir, inlineBytes: 5, keep: true });
-  for (const byte of text) void spool.append(Buffer.from(byte));
-  await spool.close();
-  expect(spool.saved).toBe(true);
-  expect(readFileSync(spool.path, 'utf8')).toBe(text);
-});
-
-test('nothing appended is nothing kept', async () => {
-  const spool = new OutputSpool({ dir: join(dir, 'none'), keep: true });
-  await spool.close();
-  expect([existsSync(join(dir, 'none')), spool.saved]).toEqual([false, false]);
 });
 
 test('a caller who waits when asked to keeps what is unwritten small', async () => {

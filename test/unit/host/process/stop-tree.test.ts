@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { newConfinedScope, newDetachedMark, newScope } from '../../../../src/host/process/mark.js';
 import { addLeader, removeLeader } from '../../../../src/host/process/roster.js';
 import { spawnProcess } from '../../../../src/host/process/spawn.js';
-import { prepareSpawning } from '../../../../src/host/process/station.js';
 import { GRACE_MS, KILL_WAIT_MS, stopTree } from '../../../../src/host/process/stop-tree.js';
 import { type Grove, plantGrove } from '../../../fixtures/process/grove.js';
 import { isAlive } from '../../../helpers/proc.js';
@@ -15,7 +14,7 @@ const DEAF_KINDS = ['deaf', 'session', 'daemon', 'cleared', 'cleared-leader', 'c
 let grove: Grove;
 beforeAll(async () => {
   grove = plantGrove();
-  await prepareSpawning();
+  await (await spawnProcess({ argv: ['true'] })).close(); // the first start waits for things that all others share
 });
 afterAll(() => grove[Symbol.dispose]());
 
@@ -100,7 +99,12 @@ test('a scope stops all of its own and nobody else', async () => {
 });
 
 test('a detached process outlives the tree it was started from', async () => {
-  const held = await spawnProcess({ argv: [grove.nap, '300'], detach: true, stdout: 'none', stderr: 'none' });
+  const held = await spawnProcess({
+    argv: [grove.nap, '300'],
+    detachedMark: newDetachedMark(),
+    stdout: 'none',
+    stderr: 'none',
+  });
   await held.close();
   expect(grove.alive().map(({ pid }) => pid)).toEqual([held.pid]);
   await stopTree(held.mark);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { HostProcess } from '../../../../src/host/process/host-process.js';
-import { prepareSpawning } from '../../../../src/host/process/station.js';
+import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import type { Clock } from '../../../../src/host/supervisor/clock.js';
 import {
   MAX_INSTANCES,
@@ -17,7 +17,7 @@ import { until } from '../../../helpers/wait.js';
 let grove: Grove;
 beforeAll(async () => {
   grove = plantGrove();
-  await prepareSpawning();
+  await (await spawnProcess({ argv: ['true'] })).close(); // the first start waits for things that all others share
 });
 afterAll(() => grove[Symbol.dispose]());
 
