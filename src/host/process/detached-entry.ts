@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LocalError } from '../../base/errors.js';
+import { errnoOf, LocalError } from '../../base/errors.js';
 
 /** An entry is less than this; what is larger was not written by us. */
 export const MAX_ENTRY_BYTES = 256 * 1024;
@@ -33,25 +33,30 @@ export class BadEntryError extends LocalError {
   constructor(why: string, cause?: unknown) {
     super('bad_entry', why, { cause });
   }
+
+  /** There is nothing at all, not something wrong. */
+  get isMissing(): boolean {
+    return errnoOf(this.cause) === 'ENOENT';
+  }
 }
 
-const NAME = 'entry.json';
+export const ENTRY_NAME = 'entry.json';
 
 /** The whole of it or nothing: whoever looks meanwhile sees no half of an entry. */
 export function writeEntry(folder: string, entry: DetachedEntry): void {
   const argv = cutArgv(entry.argv);
-  writeFileSync(join(folder, `${NAME}.new`), JSON.stringify({ version: 1, ...entry, argv }), {
+  writeFileSync(join(folder, `${ENTRY_NAME}.new`), JSON.stringify({ version: 1, ...entry, argv }), {
     mode: 0o600,
     flag: 'wx',
   });
-  renameSync(join(folder, `${NAME}.new`), join(folder, NAME));
+  renameSync(join(folder, `${ENTRY_NAME}.new`), join(folder, ENTRY_NAME));
 }
 
 /** Throws BadEntryError for one that was not written by us, or not to its end. */
 export function readEntry(folder: string, id: string): DetachedEntry {
   let value: unknown;
   try {
-    value = JSON.parse(readOwnFile(join(folder, NAME), MAX_ENTRY_BYTES).toString('utf8'));
+    value = JSON.parse(readOwnFile(join(folder, ENTRY_NAME), MAX_ENTRY_BYTES).toString('utf8'));
   } catch (thrown) {
     if (thrown instanceof BadEntryError) throw thrown;
     throw new BadEntryError('the entry is not JSON', thrown);

@@ -1,14 +1,15 @@
 // A detached process as its folder tells of it: whether it runs, what it has written, how it ended. For whoever started it
 // and for whoever comes later, also from another process of ours.
 
-import { closeSync, fstatSync, read, statSync } from 'node:fs';
-import { constants, hostname } from 'node:os';
+import { closeSync, existsSync, fstatSync, read, statSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { errnoOf } from '../../base/errors.js';
 import { BadEntryError, type DetachedEntry, openOwnFile, readOwnFile } from './detached-entry.js';
 import type { LeaderExit } from './host-process.js';
-import { isAlive, type ProcIdentity, readBootId, readPidNamespace } from './proc-table.js';
-import { signalName } from './signals.js';
+import { isAlive, isGone, type ProcIdentity, readBootId, readPidNamespace } from './proc-table.js';
+import { signalOfStatus } from './signals.js';
 import { addStraggler } from './roster.js';
 import { findTree } from './find-tree.js';
 import { signalTree, type StopOptions, type StopReport, stopTree } from './stop-tree.js';
@@ -20,29 +21,31 @@ export interface DetachedEnd extends LeaderExit {
   readonly endedAtMs: number;
 }
 
+interface People {
+  readonly supervisor: ProcIdentity;
+  readonly leader: ProcIdentity;
+}
+
 /** A line of four numbers, or of two. */
 const MAX_NOTE_BYTES = 256;
 /** Between the entry and the first words of the one that watches over it; a machine under load takes its time. */
 const START_MS = 10_000;
-/** As shells count: 128 and the number of the signal. */
-const SIGNAL_BASE = 128;
-
 const readAt = promisify(read);
 
 export class DetachedRun {
   readonly entry: DetachedEntry;
   readonly folder: string;
   #end: DetachedEnd | undefined;
-  #people: { readonly supervisor: ProcIdentity; readonly leader: ProcIdentity } | undefined;
+  #people: People | undefined;
 
   constructor(folder: string, entry: DetachedEntry) {
     this.folder = folder;
     this.entry = entry;
   }
 
-  /** How it ended; undefined while it runs, or may run elsewhere. */
+  /** How it ended; undefined while it runs, may run elsewhere, or nobody can tell just now. Never throws. */
   end(): DetachedEnd | undefined {
-    this.#end ??= this.#readEnd() ?? (this.isElsewhere ? undefined : this.#noticeLoss());
+    this.#end ??= this.#findEnd();
     return this.#end;
   }
 
@@ -54,7 +57,7 @@ export class DetachedRun {
 
   /** Undefined until it has written down who it is. */
   get pid(): number | undefined {
-    return this.#whoIs()?.leader.pid;
+    return this.#leader?.pid;
   }
 
   /** Bytes that can be read by now. */
@@ -62,9 +65,23 @@ export class DetachedRun {
     return Math.min(this.#rawSize(stream), this.entry.maxBytes);
   }
 
-  /** True when it has written more than it may. */
+  /** True when it has written more than it may: to one of its outputs, or to both while somebody counted. */
   get exceeded(): boolean {
-    return this.#rawSize('stdout') + this.#rawSize('stderr') > this.entry.maxBytes;
+    const { maxBytes } = this.entry;
+    return (
+      this.#rawSize('stdout') > maxBytes ||
+      this.#rawSize('stderr') > maxBytes ||
+      existsSync(join(this.folder, 'exceeded'))
+    );
+  }
+
+  /** For those who come later; whoever counts both outputs together knows more than the disk. */
+  noteExceeded(): void {
+    try {
+      writeFileSync(join(this.folder, 'exceeded'), '', { mode: 0o600 });
+    } catch {
+      // The folder is gone, or the disk full: it is told of without.
+    }
   }
 
   async read(stream: OutputName, offset: number, length: number): Promise<Buffer> {
@@ -94,24 +111,30 @@ export class DetachedRun {
 
   /** One that has cleared its environment is found by who it was at the start. */
   #remember(): void {
-    const leader = this.#whoIs()?.leader;
+    const leader = this.#leader;
     if (leader !== undefined && this.#isHere() && isAlive(leader)) addStraggler(leader, this.entry.mark);
   }
 
-  #readEnd(): DetachedEnd | undefined {
+  #findEnd(): DetachedEnd | undefined {
     const path = join(this.folder, 'exit');
-    const [, code, late] = /^(\d{1,3}) ([01])\n$/.exec(readNote(path)) ?? [];
-    if (code === undefined) return undefined;
-    const endedAtMs = Math.round(statSync(path).mtimeMs);
-    return { ...readStatus(Number(code)), timedOut: late === '1', endedAtMs };
+    const end = this.#readEnd(readNote(path) ?? '');
+    if (end !== undefined || this.isElsewhere || this.#mayLive()) return end;
+    const note = readNote(path); // it may have ended in good order just now
+    if (note === undefined) return undefined;
+    // Killed with the one that watched over it, or gone with the machine: nobody was left to write down how.
+    const lost = {
+      code: null,
+      signal: 'SIGKILL',
+      timedOut: false,
+      endedAtMs: this.#lastSignOfLife(),
+    } as const;
+    return this.#readEnd(note) ?? lost;
   }
 
-  /** Killed with the one that watched over it, or gone with the machine: nobody was left to write down how. */
-  #noticeLoss(): DetachedEnd | undefined {
-    if (this.#isHere() && this.#someoneLives()) return undefined;
-    const late = this.#readEnd(); // it may have ended in good order just now
-    if (late !== undefined) return late;
-    return { code: null, signal: 'SIGKILL', timedOut: false, endedAtMs: this.#lastSignOfLife() };
+  #readEnd(note: string): DetachedEnd | undefined {
+    const [, code, late] = /^(\d{1,3}) ([01])\n$/.exec(note) ?? [];
+    if (code === undefined) return undefined;
+    return { ...readStatus(Number(code)), timedOut: late === '1', endedAtMs: this.#lastSignOfLife() };
   }
 
   /** Where its pids mean something. */
@@ -119,16 +142,23 @@ export class DetachedRun {
     return !this.isElsewhere && this.entry.bootId === readBootId();
   }
 
-  #someoneLives(): boolean {
+  /** Only what is surely gone counts as gone: what is said of an end is never taken back. */
+  #mayLive(): boolean {
+    const boot = readBootId();
+    if (boot !== this.entry.bootId) return boot === '';
     const people = this.#whoIs();
-    if (people !== undefined) return isAlive(people.supervisor) || isAlive(people.leader);
+    if (people === undefined) return true;
+    if (people !== 'nobody') return !isGone(people.supervisor) || !isGone(people.leader);
     return Date.now() - this.entry.startedAtMs < START_MS || findTree(this.entry.mark).length > 0;
   }
 
-  #whoIs(): { readonly supervisor: ProcIdentity; readonly leader: ProcIdentity } | undefined {
+  /** Undefined when that cannot be told just now. */
+  #whoIs(): People | 'nobody' | undefined {
     if (this.#people !== undefined) return this.#people;
-    const found = /^(\d+) (\d+) (\d+) (\d+)\n$/.exec(readNote(join(this.folder, 'pid')));
-    if (found === null) return undefined;
+    const note = readNote(join(this.folder, 'pid'));
+    if (note === undefined) return undefined;
+    const found = /^(\d+) (\d+) (\d+) (\d+)\n$/.exec(note);
+    if (found === null) return 'nobody';
     const [pid = 0, startTicks = 0, leader = 0, leaderTicks = 0] = found.slice(1).map(Number);
     this.#people = {
       supervisor: { pid, startTicks },
@@ -137,15 +167,23 @@ export class DetachedRun {
     return this.#people;
   }
 
+  get #leader(): ProcIdentity | undefined {
+    const people = this.#whoIs();
+    return typeof people === 'object' ? people.leader : undefined;
+  }
+
   #lastSignOfLife(): number {
-    const times = ['stdout', 'stderr', 'pid'].map((name) => {
+    // Its end was written down last, and what it has left running may still write.
+    const names = existsSync(join(this.folder, 'exit')) ? ['exit'] : ['stdout', 'stderr', 'pid'];
+    const times = names.map((name) => {
       try {
         return statSync(join(this.folder, name)).mtimeMs;
       } catch {
         return 0;
       }
     });
-    return Math.round(Math.max(this.entry.startedAtMs, ...times));
+    const last = Math.max(...times);
+    return Math.round(last === 0 ? this.entry.startedAtMs : last);
   }
 
   #rawSize(stream: OutputName): number {
@@ -159,17 +197,18 @@ export class DetachedRun {
 
 /** A shell cannot tell a program that ended with 143 from one that TERM has ended; the latter is what is meant by it. */
 function readStatus(code: number): LeaderExit {
-  const number = code - SIGNAL_BASE;
-  const signal = number > 0 && number < 65 ? signalName(number) : undefined;
-  if (signal === undefined || !(signal in constants.signals)) return { code, signal: null };
-  return { code: null, signal: signal as NodeJS.Signals };
+  const signal = signalOfStatus(code);
+  return signal === undefined ? { code, signal: null } : { code: null, signal };
 }
 
-function readNote(path: string): string {
+const ABSENT = new Set<string | undefined>([undefined, 'ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO']);
+
+/** Empty when there is none of ours; undefined when that cannot be told just now (no descriptor is left for it). */
+function readNote(path: string): string | undefined {
   try {
     return readOwnFile(path, MAX_NOTE_BYTES).toString('latin1');
   } catch (thrown) {
-    if (thrown instanceof BadEntryError) return '';
-    throw thrown;
+    const cause = thrown instanceof BadEntryError ? thrown.cause : thrown;
+    return ABSENT.has(errnoOf(cause)) ? '' : undefined;
   }
 }

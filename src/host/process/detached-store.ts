@@ -1,11 +1,11 @@
 // The folder of a user's detached processes: one folder for each, found again by whoever comes later.
 
-import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
 import { makeFolders } from '../make-folders.js';
-import { type DetachedEntry, readEntry, writeEntry } from './detached-entry.js';
+import { type DetachedEntry, ENTRY_NAME, readEntry, writeEntry } from './detached-entry.js';
 import { type DetachedEnd, DetachedRun } from './detached-run.js';
 
 /** Detached processes that may run at the same time, of all sessions of a user: none of them ends with anybody. */
@@ -19,6 +19,9 @@ export const MAX_DETACHED_BYTES = 1024 * 1024 * 1024;
 /** Names looked at; more than this were not made by us. */
 export const MAX_DETACHED_NAMES = 4096;
 
+/** Rights of others: all of them, or those to put something there. */
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
 const NAME = /^p_[0-9a-hjkmnp-tv-z]{26}$/;
 
 export class StateFolderError extends LocalError {
@@ -77,13 +80,16 @@ export class DetachedStore {
         writeFileSync(join(folder, name), '', { mode: 0o600, flag: 'wx' });
       writeEntry(folder, entry);
     } catch (thrown) {
+      this.#drop(folder); // without an entry nobody would ever look at it again
       throw new StateFolderError(folder, `cannot be written (${errnoOf(thrown)})`, thrown);
     }
     return new DetachedRun(folder, entry);
   }
 
   find(id: string): DetachedRun | undefined {
-    return NAME.test(id) && this.#isOurs(this.#base) && this.#isOurs(this.#dir) ? this.#open(id) : undefined;
+    return NAME.test(id) && this.#isOurs(this.#base, OTHERS_WRITE) && this.#isOurs(this.#dir)
+      ? this.#open(id)
+      : undefined;
   }
 
   /** All that are known, the oldest first. What is not ours is left out. */
@@ -91,12 +97,12 @@ export class DetachedStore {
     return this.#names().flatMap((name) => this.#open(name) ?? []);
   }
 
-  /** Forgets one, with its output. */
-  remove(run: DetachedRun): void {
-    rmSync(run.folder, { recursive: true, force: true });
+  /** Forgets one, with its output. False when it cannot be removed, which is told of. */
+  remove(run: DetachedRun): boolean {
+    return this.#drop(run.folder);
   }
 
-  /** Forgets those that ended long ago, or before many others. Gives their number. */
+  /** Forgets those that ended long ago, or before many others, and what never came to be. Gives the number of the former. */
   sweep(caps: Partial<SweepCaps> = {}): number {
     const maxAgeMs = caps.ageMs ?? MAX_DETACHED_AGE_MS;
     const maxEnded = caps.ended ?? MAX_DETACHED_ENDED;
@@ -108,8 +114,26 @@ export class DetachedStore {
       bytesLeft -= run.size('stdout') + run.size('stderr');
       return place >= maxEnded || bytesLeft < 0 || Date.now() - end.endedAtMs > maxAgeMs;
     });
-    for (const { run } of old) this.remove(run);
-    return old.length;
+    for (const folder of this.#unfinished()) this.#drop(folder);
+    return old.filter(({ run }) => this.remove(run)).length;
+  }
+
+  /** Whoever made these was ended before the entry was written, and so before anything ran. */
+  #unfinished(): string[] {
+    const folders = this.#names().map((name) => join(this.#dir, name));
+    return folders.filter(
+      (folder) => this.#isOurs(folder) && !isYoung(folder) && !existsSync(join(folder, ENTRY_NAME)),
+    );
+  }
+
+  #drop(folder: string): boolean {
+    try {
+      rmSync(folder, { recursive: true, force: true });
+      return true;
+    } catch (thrown) {
+      this.#complain(folder, `cannot be removed (${errnoOf(thrown)})`);
+      return false;
+    }
   }
 
   #open(name: string): DetachedRun | undefined {
@@ -126,17 +150,23 @@ export class DetachedStore {
   }
 
   #names(): string[] {
-    if (!this.#isOurs(this.#base) || !this.#isOurs(this.#dir)) return [];
-    const names = readdirSync(this.#dir).sort();
+    if (!this.#isOurs(this.#base, OTHERS_WRITE) || !this.#isOurs(this.#dir)) return [];
+    let names: string[];
+    try {
+      names = readdirSync(this.#dir).sort();
+    } catch (thrown) {
+      this.#complain(this.#dir, `cannot be read (${errnoOf(thrown)})`);
+      return [];
+    }
     for (const name of names) if (!NAME.test(name)) this.#complain(join(this.#dir, name), 'is not ours');
     return names.filter((name) => NAME.test(name)).slice(-MAX_DETACHED_NAMES);
   }
 
   /** A folder, not a link to one, and nobody else's. False when there is none. */
-  #isOurs(path: string): boolean {
+  #isOurs(path: string, refused = OTHERS): boolean {
     try {
       const stat = lstatSync(path);
-      if (stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & 0o077) === 0) return true;
+      if (stat.isDirectory() && stat.uid === process.getuid?.() && (stat.mode & refused) === 0) return true;
     } catch {
       return false;
     }
@@ -151,16 +181,14 @@ export class DetachedStore {
   }
 
   #prepare(): void {
-    for (const path of [this.#base, this.#dir]) {
+    for (const [path, refused] of [[this.#base, OTHERS_WRITE] as const, [this.#dir, OTHERS] as const]) {
       try {
-        makeFolders(path);
-        const stat = lstatSync(path);
-        // One of our own that others may look into is an oversight; anything else is a trap.
-        if (stat.isDirectory() && stat.uid === process.getuid?.()) chmodSync(path, 0o700);
+        makeFolders(path); // closed to others; what is there already stays as its owner wants it
       } catch (thrown) {
         throw new StateFolderError(path, `cannot be made (${errnoOf(thrown)})`, thrown);
       }
-      if (!this.#isOurs(path)) throw new StateFolderError(path, 'is not a folder of our own');
+      if (!this.#isOurs(path, refused))
+        throw new StateFolderError(path, 'is not a folder of our own that is closed to others');
     }
   }
 }

@@ -1,6 +1,7 @@
 // What the kernel says is running: a cheap reading of /proc.
 
 import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { errnoOf } from '../../base/errors.js';
 
 /** A process for good: a pid is given to someone else later, a pid with its start time is not. */
 export interface ProcIdentity {
@@ -83,6 +84,21 @@ export function isDead(stat: ProcStat): boolean {
 export function isAlive(identity: ProcIdentity): boolean {
   const stat = readStat(identity.pid);
   return stat !== undefined && stat.startTicks === identity.startTicks && !isDead(stat);
+}
+
+/**
+ * True only when the kernel says so. One that cannot be looked at just now (no descriptor is left for it) may well live,
+ * so this is not the opposite of `isAlive`.
+ */
+export function isGone(identity: ProcIdentity): boolean {
+  let line: string;
+  try {
+    line = readFileSync(`/proc/${identity.pid}/stat`, 'latin1');
+  } catch (error) {
+    return ['ENOENT', 'ESRCH'].includes(errnoOf(error) ?? '');
+  }
+  const stat = parseStat(line);
+  return stat !== undefined && (stat.startTicks !== identity.startTicks || isDead(stat));
 }
 
 /**

@@ -27,6 +27,15 @@ export function signalName(number: number): string {
   return number === RTMIN ? 'SIGRTMIN' : `SIGRTMIN+${number - RTMIN}`;
 }
 
+/** As shells count: 128 and the number of the signal. */
+export const SIGNAL_BASE = 128;
+
+/** The signal that an exit status tells of, where Node has a name for it. */
+export function signalOfStatus(status: number): NodeJS.Signals | undefined {
+  const name = names.get(status - SIGNAL_BASE);
+  return name as NodeJS.Signals | undefined;
+}
+
 function parseRealTime(name: string): number | undefined {
   const parts = /^SIGRT(MIN|MAX)(?:([+-])(\d{1,2}))?$/.exec(name);
   if (parts === null) return undefined;

@@ -1,6 +1,7 @@
 // A process of exec.start with `detach`, for the session that started it: its events come as those of any other, but
 // it goes on when the session ends.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import type { DetachedRun } from '../../host/process/detached-run.js';
@@ -11,10 +12,11 @@ import { InputClosedError } from '../../host/process/input-pipe.js';
 import { type DetachedStart, startDetached } from '../../host/process/start-detached.js';
 import type { ExecRequest } from './exec-process.js';
 import type { ExitState } from './exit-state.js';
+import { readKept } from './kept-output.js';
 import { type ExitEvent, LiveProcess } from './live-process.js';
 import { OutputBudget } from './output-budget.js';
 import { OutputFramer } from './output-frame.js';
-import { OutputStream } from './output-stream.js';
+import { type EventSink, OutputStream } from './output-stream.js';
 import type { ProcessState, StreamName } from './session-process.js';
 import { tailSource } from './tail-source.js';
 
@@ -25,17 +27,24 @@ export type DetachedRequest = Omit<ExecRequest, 'scope' | 'spoolDir' | 'timeoutM
   readonly handed?: Uint8Array | undefined;
 };
 
+/** For whoever has called it off and closes the session at once: how long the word about its end may take. */
+const LAST_WORD_MS = 1000;
+
 export class DetachedProcess extends LiveProcess {
   override readonly detached = true;
   readonly pty = false;
   readonly pid: number;
   readonly #request: DetachedRequest;
+  readonly #store: DetachedStore;
+  /** Whether the client is still told of it. */
+  readonly #told: { all: boolean };
   readonly #run: DetachedRun;
   readonly #supervisor: HostProcess;
   readonly #watch: DetachedWatch;
   readonly #budget: OutputBudget;
   readonly #streams: Readonly<Record<StreamName, OutputStream>>;
   #stopping: Promise<unknown> = Promise.resolve();
+  #stopped = false;
 
   /** Rejects with LaunchError, StateFolderError or DetachedFullError. Nothing is sent before `begin`. */
   static async start(store: DetachedStore, request: DetachedRequest): Promise<DetachedProcess> {
@@ -47,19 +56,24 @@ export class DetachedProcess extends LiveProcess {
     });
     if (request.stdinOpen && request.stdin !== undefined)
       started.supervisor.stdin?.write(request.stdin).catch(() => {});
-    return new DetachedProcess(started, request);
+    return new DetachedProcess(started, request, store);
   }
 
-  private constructor(started: DetachedStart, request: DetachedRequest) {
-    super({ ...request, timeoutMs: undefined });
+  private constructor(started: DetachedStart, request: DetachedRequest, store: DetachedStore) {
+    const told = { all: true };
+    const sink: EventSink = (frame) => (told.all ? request.sink(frame) : undefined);
+    super({ ...request, sink, timeoutMs: undefined });
     this.pid = started.pid;
-    this.#request = request;
+    this.#told = told;
+    this.#store = store;
+    this.#request = { ...request, sink };
     this.#run = started.run;
     this.#supervisor = started.supervisor;
     this.#watch = new DetachedWatch(started.run);
     void this.#supervisor.leaderExit.then(() => this.#watch.look());
-    this.#budget = new OutputBudget(request.maxOutputBytes, () => this.stop(0));
+    this.#budget = new OutputBudget(request.maxOutputBytes, () => this.#stopForOutput());
     this.#streams = { stdout: this.#stream('stdout'), stderr: this.#stream('stderr') };
+    void this.ended.then(() => this.#watch.close());
   }
 
   get outputLimitExceeded(): boolean {
@@ -75,7 +89,7 @@ export class DetachedProcess extends LiveProcess {
   }
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
-    return await this.#run.read(stream, offset, length);
+    return await readKept(this.#run, stream, offset, length);
   }
 
   async input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {
@@ -101,7 +115,13 @@ export class DetachedProcess extends LiveProcess {
     await Promise.all([this.#streams.stdout.run(), this.#streams.stderr.run()]);
   }
 
+  /** Also to one that has cleared its environment. */
+  protected override send(signal: number): number {
+    return this.#run.send(signal);
+  }
+
   protected override stop(graceMs?: number): void {
+    this.#stopped = true;
     this.#stopping = this.#run.stop(graceMs === undefined ? {} : { graceMs }).catch(toError);
   }
 
@@ -125,8 +145,23 @@ export class DetachedProcess extends LiveProcess {
   /** It goes on; but whoever has called it off is not left with half of it. */
   protected override async release(): Promise<void> {
     await this.#stopping;
+    if (this.#stopped && this.begun)
+      await Promise.race([this.ended, delay(LAST_WORD_MS, undefined, { ref: false })]);
+    this.#told.all = false; // whoever has closed the session hears nothing more of it
     await this.#watch.close();
     await this.#supervisor.close();
+  }
+
+  /** For one that nobody has been told of: it ends, and nothing is kept. */
+  async discard(): Promise<void> {
+    this.stop(0);
+    await this.close();
+    this.#store.remove(this.#run);
+  }
+
+  #stopForOutput(): void {
+    this.#run.noteExceeded();
+    this.stop(0);
   }
 
   async #waitForEnd(): Promise<LeaderExit> {

@@ -2,6 +2,7 @@
 
 import { constants } from 'node:os';
 import type { LeaderExit } from '../../host/process/host-process.js';
+import { SIGNAL_BASE, signalOfStatus } from '../../host/process/signals.js';
 
 export interface ExitState {
   readonly status: 'exited' | 'killed' | 'timed_out';
@@ -9,9 +10,6 @@ export interface ExitState {
   readonly exitCode: number;
   readonly signal: string | null;
 }
-
-/** As shells count: 128 and the number of the signal. */
-const SIGNAL_BASE = 128;
 
 export function describeExit(exit: LeaderExit, timedOut: boolean): ExitState {
   const { code, signal } = exit;
@@ -25,9 +23,6 @@ export function describeExit(exit: LeaderExit, timedOut: boolean): ExitState {
 
 /** A sandbox tells the death of the program in it as shells do, by a code of its own. */
 export function readSandboxExit<T extends LeaderExit>(exit: T): T {
-  const number = (exit.code ?? 0) - SIGNAL_BASE;
-  const signal = SIGNALS.find((name) => constants.signals[name] === number);
+  const signal = signalOfStatus(exit.code ?? 0);
   return signal === undefined ? exit : { ...exit, code: null, signal };
 }
-
-const SIGNALS = Object.keys(constants.signals) as NodeJS.Signals[];

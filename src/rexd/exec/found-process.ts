@@ -1,16 +1,14 @@
 // A detached process for a session that did not start it: no events, but it can be read, waited for and ended.
 
-import { constants } from 'node:os';
-import { deadline, TimeoutError, withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
 import type { DetachedEnd, DetachedRun } from '../../host/process/detached-run.js';
 import { DetachedWatch } from '../../host/process/detached-watch.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
+import { deliverSignal, waitForExit } from './ask-process.js';
 import { describeExit, type ExitState } from './exit-state.js';
+import { readKept } from './kept-output.js';
 import type { ProcessState, SessionProcess, StreamName } from './session-process.js';
-
-const { SIGTERM, SIGKILL } = constants.signals;
 
 export class FoundProcess extends Resource implements SessionProcess {
   readonly id: string;
@@ -21,6 +19,7 @@ export class FoundProcess extends Resource implements SessionProcess {
   readonly pty = false;
   readonly #run: DetachedRun;
   #stopping: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
 
   constructor(run: DetachedRun) {
     super();
@@ -33,6 +32,11 @@ export class FoundProcess extends Resource implements SessionProcess {
 
   get pid(): number {
     return this.#run.pid ?? 0;
+  }
+
+  /** Something that was begun with it is not finished yet. */
+  get busy(): boolean {
+    return this.#waiting > 0;
   }
 
   get running(): boolean {
@@ -76,26 +80,23 @@ export class FoundProcess extends Resource implements SessionProcess {
   }
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
-    return await this.#run.read(stream, offset, length);
+    return await readKept(this.#run, stream, offset, length);
   }
 
   async wait(timeoutMs: number, caller: AbortSignal): Promise<ExitState | undefined> {
     await using watch = new DetachedWatch(this.#run);
-    using limit = deadline(timeoutMs, { also: [caller, this.signal] });
+    this.#waiting += 1;
     try {
-      return describe(await withSignal(watch.ended(), limit.signal));
-    } catch (thrown) {
-      if (thrown instanceof TimeoutError) return undefined;
-      throw thrown;
+      const ended = watch.ended().then(describe);
+      return await waitForExit(ended, { timeoutMs, caller, gone: this.signal });
+    } finally {
+      this.#waiting -= 1;
     }
   }
 
   kill(signal: number): boolean {
-    if (!this.running && this.#run.send(0) === 0) return false;
-    if (signal === SIGTERM) this.#stop();
-    else if (signal === SIGKILL) this.#stop(0);
-    else this.#run.send(signal);
-    return true;
+    const send = (number: number): number => this.#run.send(number);
+    return deliverSignal({ leaderRuns: this.running, send, stop: (graceMs) => this.#stop(graceMs) }, signal);
   }
 
   /** Its input was the business of the session that started it, and ended with it. */
@@ -114,7 +115,13 @@ export class FoundProcess extends Resource implements SessionProcess {
   }
 
   #stop(graceMs?: number): void {
-    this.#stopping = this.#run.stop(graceMs === undefined ? {} : { graceMs }).catch(toError);
+    this.#waiting += 1;
+    this.#stopping = this.#run
+      .stop(graceMs === undefined ? {} : { graceMs })
+      .catch(toError)
+      .finally(() => {
+        this.#waiting -= 1;
+      });
   }
 }
 

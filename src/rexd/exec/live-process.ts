@@ -1,15 +1,12 @@
 // What every process of a session does, with a terminal or without: it begins, it may run out of time, it ends once.
 
-import { constants } from 'node:os';
-import { deadline, TimeoutError, withSignal } from '../../base/deadline.js';
 import { Resource } from '../../base/resource.js';
 import type { LeaderExit } from '../../host/process/host-process.js';
 import { signalTree, stopTree } from '../../host/process/stop-tree.js';
+import { deliverSignal, waitForExit } from './ask-process.js';
 import { describeExit, type ExitState, readSandboxExit } from './exit-state.js';
 import type { EventSink } from './output-stream.js';
 import type { ProcessState, SessionProcess, StreamName } from './session-process.js';
-
-const { SIGTERM, SIGKILL } = constants.signals;
 
 export interface LiveFacts {
   readonly id: string;
@@ -94,29 +91,25 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
   /** How it ended, or undefined when the time is up first. */
   async wait(timeoutMs: number, caller: AbortSignal): Promise<ExitState | undefined> {
     if (this.#exit !== undefined) return this.#exit;
-    using limit = deadline(timeoutMs, { also: [caller] });
-    try {
-      return await withSignal(this.ended, limit.signal);
-    } catch (thrown) {
-      if (thrown instanceof TimeoutError) return undefined;
-      throw thrown;
-    }
+    return await waitForExit(this.ended, { timeoutMs, caller, gone: this.signal });
   }
 
   /** False when it has ended already, with all it started. TERM and KILL end the whole tree; any other signal is only delivered to it. */
   kill(signal: number): boolean {
-    // It may have left others behind: whoever calls a command off means all of it.
-    if (!this.leaderRuns && signalTree(this.mark, 0) === 0) return false;
-    if (signal === SIGTERM) this.stop();
-    else if (signal === SIGKILL) this.stop(0);
-    else signalTree(this.mark, signal);
-    return true;
+    const { leaderRuns } = this;
+    const stop = (graceMs?: number): void => this.stop(graceMs);
+    return deliverSignal({ leaderRuns, send: (number) => this.send(number), stop }, signal);
   }
 
   abstract bytes(stream: StreamName): number;
   abstract read(stream: StreamName, offset: number, length: number): Promise<Buffer>;
   abstract input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void>;
   abstract state(): ProcessState;
+
+  /** Gives the number of processes that were sent it. */
+  protected send(signal: number): number {
+    return signalTree(this.mark, signal);
+  }
 
   protected stop(graceMs?: number): void {
     // A survivor (another user's process, a broken disk) is the guardian's business; the exit is still reported.

@@ -70,8 +70,8 @@ export class Processes {
 
   /** Remembers a process of nobody, so that what the session has begun with it is finished when the session ends. */
   visit(process: SessionProcess): void {
-    const [oldest] = this.#visited.keys();
-    if (this.#visited.size >= MAX_VISITED_PROCESSES && oldest !== undefined) this.#visited.delete(oldest);
+    const oldest = [...this.#visited.values()].find(({ busy }) => busy !== true);
+    if (this.#visited.size >= MAX_VISITED_PROCESSES && oldest !== undefined) this.#visited.delete(oldest.id);
     this.#visited.set(process.id, process);
   }
 
@@ -108,7 +108,7 @@ export class Processes {
       this.#reserved -= 1;
     }
     if (this.#closed) {
-      await process.close();
+      await (process.discard?.() ?? process.close());
       throw rexdError('process_not_found', 'The session was closed before the process had started', {});
     }
     this.#known.set(process.id, process);
@@ -120,7 +120,8 @@ export class Processes {
     const ended = this.all().filter((process) => !process.running);
     for (const process of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_PROCESSES))) {
       this.#known.delete(process.id);
-      void (process.forget?.() ?? process.close());
+      // What cannot be given back (a spool on a broken disk) is no business of whoever starts the next one.
+      (process.forget?.() ?? process.close()).catch(() => {});
     }
   }
 }

@@ -42,6 +42,10 @@ export interface SessionProcess extends AsyncDisposable {
   input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void>;
   /** Ends it, with all that it has left running. */
   close(): Promise<void>;
+  /** Something that was begun with it is not finished yet. */
+  readonly busy?: boolean;
+  /** Ends it whatever it was started for, and keeps nothing; `close` does it where this is absent. */
+  discard?(): Promise<void>;
   /** Gives back what is kept of one that has ended; `close` does it where this is absent. */
   forget?(): Promise<void>;
 }

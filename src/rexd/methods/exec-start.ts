@@ -1,7 +1,12 @@
 // exec.start: a command, its answer first and its output after.
 
+import { toError } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
-import { DetachedFullError, StateFolderError } from '../../host/process/detached-store.js';
+import {
+  DetachedFullError,
+  type DetachedStore,
+  StateFolderError,
+} from '../../host/process/detached-store.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
@@ -65,8 +70,17 @@ async function startDetached(
     stdinOpen: params.stdin_open,
     timeoutMs: params.timeout_ms === 0 ? undefined : params.timeout_ms,
   });
-  ctx.afterReply(() => setImmediate(() => store.sweep()));
+  ctx.afterReply(() => setImmediate(() => sweepStore(store, ctx)));
   return process;
+}
+
+/** Nobody waits for it, so nobody but the log is there to be told of a failure. */
+function sweepStore(store: DetachedStore, { log }: CallContext): void {
+  try {
+    store.sweep();
+  } catch (thrown) {
+    log.warn('old detached processes cannot be swept', { reason: toError(thrown).message });
+  }
 }
 
 function assertPossible(params: Params, ctx: CallContext): void {

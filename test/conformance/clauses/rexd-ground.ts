@@ -33,4 +33,32 @@ export const rexdGround = {
     text: '--check says where detached processes are kept, and whether that is in a root',
     source: 'hawser "rexd check"',
   },
+  'rexd/ground/signal': {
+    text: 'any signal reaches a detached process that has cleared its environment',
+    source: 'rexd-v1 "exec.kill"',
+  },
+  'rexd/ground/close': {
+    text: 'session.close answers what waits for a detached process at once, and nothing is told of it afterwards',
+    source: 'rexd-v1 "session.close", "Event ordering"',
+  },
+  'rexd/ground/close-while-starting': {
+    text: 'a detached process whose start is answered by an error because the session was closed does not run',
+    source: 'rexd-v1 "session.close"',
+  },
+  'rexd/ground/exceeded': {
+    text: 'output_limit_exceeded is true only for a process that has exceeded it, also for a later session',
+    source: 'rexd-v1 "Limits"',
+  },
+  'rexd/ground/swept': {
+    text: 'the output of a detached process that is no longer kept is process_not_found',
+    source: 'rexd-v1 "Error Model"',
+  },
+  'rexd/ground/shortage': {
+    text: 'a detached process is not taken for dead because the server has no descriptor left to look at it',
+    source: 'hawser "rexd disconnect"',
+  },
+  'rexd/ground/watches': {
+    text: 'of a detached process that has ended nothing is watched any more',
+    source: 'hawser "caps everywhere"',
+  },
 } as const satisfies Record<string, Clause>;

@@ -1,10 +1,11 @@
 // What detached processes stand on: the shell that stays with them, and the folder they are known by.
 
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openSandbox } from '../../../src/guard/sandbox-probe.js';
-import { isAlive } from '../../helpers/proc.js';
+import { isAlive, running } from '../../helpers/proc.js';
 import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
@@ -205,3 +206,133 @@ verifies('rexd/ground/interpreter', async () => {
   }
   expect(readdirSync(client.rexd.grounds.base)).not.toContain('state');
 });
+
+verifies('rexd/ground/signal', async () => {
+  await using client = await ExecClient.open();
+  const script = 'trap "echo usr" USR1; echo up; while :; do sleep 0.02; done';
+  const id = await client.start({ argv: ['env', '-i', 'sh', '-c', script], detach: true });
+  await client.output(id, 'up');
+  expect(await client.ask('exec.kill', { process_id: id, signal: 'USR1' })).toEqual({ ok: true });
+  await client.output(id, 'usr');
+  expect(await client.ask('exec.kill', { process_id: id, signal: 'INT' })).toEqual({ ok: true });
+  expect((await client.finish(id)).exit).toMatchObject({ signal: 'SIGINT' });
+});
+
+verifies('rexd/ground/close', async () => {
+  await using client = await ExecClient.open();
+  const command = 'while :; do echo yyyyyyyyyyyyyyyyyyyy; sleep 0.01; done';
+  const id = await client.start({ shell: true, command, detach: true });
+  await client.output(id, 'y');
+  const wait = client.send('exec.wait', { process_id: id, timeout_ms: 60_000 });
+  await client.ask('session.close');
+  const closed = client.log.length;
+  const answer = await until(() => client.log.find((line) => 'id' in line && line.id === wait), 'the answer');
+  expect(answer).toMatchObject({ result: { status: 'running', exit_code: null } });
+  client.sessionId = await client.openSession();
+  const bytes = async (): Promise<number> => Number((await listed(client, id))?.['bytes_stdout']);
+  const before = await bytes();
+  await until(async () => (await bytes()) > before + 100, 'it to go on');
+  expect(client.log.slice(closed).filter((line) => 'method' in line)).toEqual([]);
+  await client.ask('exec.kill', { process_id: id, signal: 'KILL' });
+  await client.ask('exec.wait', { process_id: id });
+});
+
+verifies('rexd/ground/close', async () => {
+  await using client = await ExecClient.open();
+  const id = await client.start({ argv: ['sleep', '1000'], detach: true });
+  client.send('exec.kill', { process_id: id, signal: 'KILL' });
+  await client.ask('session.close');
+  expect(client.events(id).map(({ method }) => method)).toEqual(['exec.exit']);
+});
+
+verifies('rexd/ground/close-while-starting', async () => {
+  await using client = await ExecClient.open();
+  const seconds = `1000.${process.pid}`;
+  const start = client.send('exec.start', { argv: ['sleep', seconds], detach: true });
+  await client.ask('session.close');
+  const answer = await until(
+    () => client.log.find((line) => 'id' in line && line.id === start),
+    'the answer',
+  );
+  if ('result' in answer && answer.result !== undefined) return; // it was quicker
+  await until(() => running().every(({ command }) => command !== `sleep ${seconds}`), 'it to be gone');
+  expect(readdirSync(join(client.rexd.grounds.state, 'rexd', 'detached'))).toEqual([]);
+});
+
+verifies('rexd/ground/exceeded', async () => {
+  await using first = await ExecClient.open();
+  const wait = 'echo up; while [ ! -e go ]; do sleep 0.02; done';
+  const command = `${wait}; head -c 6000 /dev/zero; head -c 6000 /dev/zero >&2`;
+  const within = await first.start({ shell: true, command, detach: true, max_output_bytes: 10_000 });
+  await first.output(within, 'up');
+  const both = await first.run({
+    shell: true,
+    command: 'head -c 6000 /dev/zero; head -c 6000 /dev/zero >&2; sleep 1000',
+    detach: true,
+    max_output_bytes: 10_000,
+  });
+  expect(both.exit).toMatchObject({ output_limit_exceeded: true });
+  first.rexd.endInput();
+  await first.rexd.ended;
+  writeFileSync(join(first.root, 'go'), '');
+  await using second = await ExecClient.open({ beside: first });
+  expect(await second.ask('exec.wait', { process_id: within })).toMatchObject({
+    exit_code: 0,
+    output_limit_exceeded: false,
+  });
+  expect(await second.ask('exec.wait', { process_id: both.id })).toMatchObject({
+    output_limit_exceeded: true,
+  });
+});
+
+verifies('rexd/ground/swept', async () => {
+  await using client = await ExecClient.open();
+  const { id } = await client.run({ argv: ['echo', 'kept'], detach: true });
+  rmSync(stateOf(client, id), { recursive: true });
+  expect(await client.refused('exec.read', { process_id: id })).toMatchObject({
+    code: -32005,
+    data: { process_id: id },
+  });
+});
+
+verifies('rexd/ground/shortage', async (_transport, skip) => {
+  if (spawnSync('prlimit', ['--version']).status !== 0) skip('prlimit is not installed');
+  await using client = await ExecClient.open();
+  const id = await client.start({ argv: ['sleep', '1000'], detach: true });
+  const { pid = 0 } = client.rexd.child;
+  const allow = (files: number): unknown => spawnSync('prlimit', [`--pid=${pid}`, `--nofile=${files}:`]);
+  allow(8);
+  const fromMs = Date.now();
+  // What waits is looked at every second; three of them are as good as any number.
+  await until(() => Date.now() - fromMs > 3000, 'some looks', 10_000);
+  allow(1024);
+  expect(client.events(id)).toEqual([]);
+  expect(await client.ask('exec.wait', { process_id: id, timeout_ms: 1 })).toMatchObject({
+    status: 'running',
+  });
+  await client.ask('exec.kill', { process_id: id, signal: 'KILL' });
+  expect((await client.finish(id)).exit).toMatchObject({ signal: 'SIGKILL' });
+});
+
+verifies('rexd/ground/watches', async () => {
+  await using client = await ExecClient.open();
+  const watches = (): number => {
+    const folder = `/proc/${client.rexd.child.pid}/fdinfo`;
+    const infos = readdirSync(folder).map((fd) => {
+      try {
+        return readFileSync(join(folder, fd), 'latin1');
+      } catch {
+        return ''; // closed while we looked
+      }
+    });
+    return infos.join('').match(/^inotify wd/gm)?.length ?? 0;
+  };
+  for (let n = 0; n < 5; n++) await client.run({ argv: ['true'], detach: true });
+  await until(() => watches() === 0, 'all watches to be given back');
+});
+
+async function listed(client: ExecClient, id: string): Promise<Record<string, unknown> | undefined> {
+  const { processes } = (await client.ask('exec.list')) as { processes: Record<string, unknown>[] };
+  const found = processes.some((process) => process['process_id'] === id);
+  return found ? await client.ask('exec.wait', { process_id: id, timeout_ms: 1 }) : undefined;
+}

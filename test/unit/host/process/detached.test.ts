@@ -241,7 +241,7 @@ test('an entry is whole or not there, and longer than MAX_ENTRY_BYTES it is not 
   expect(() => writeEntry(join(base, 'nowhere'), run.entry)).toThrow('ENOENT');
 });
 
-test('a folder that is a link, or open to others, is refused; our own that is open is closed', () => {
+test('a folder that is a link, or that others may write, is refused, and none is changed', () => {
   mkdirSync(join(base, 'trap'), { mode: 0o700 });
   mkdirSync(join(base, 'state'));
   symlinkSync(join(base, 'trap'), dir);
@@ -250,11 +250,33 @@ test('a folder that is a link, or open to others, is refused; our own that is op
   expect(readdirSync(join(base, 'trap'))).toEqual([]);
   rmSync(dir);
   mkdirSync(dir, { mode: 0o755 });
-  store.create(facts());
-  expect(statSync(dir).mode & 0o777).toBe(0o700);
-  chmodSync(dir, 0o770);
-  expect(store.list()).toEqual([]);
+  const run = store.create(facts());
+  expect(statSync(dir).mode & 0o777).toBe(0o755); // whoever made it had a reason
+  expect(statSync(join(dir, 'detached')).mode & 0o777).toBe(0o700);
+  for (const mode of [0o775, 0o1777]) {
+    chmodSync(dir, mode);
+    expect(() => store.create(facts())).toThrow(StateFolderError);
+    expect(store.list()).toEqual([]);
+    expect(statSync(dir).mode & 0o7777).toBe(mode);
+  }
+  chmodSync(dir, 0o700);
+  chmodSync(join(dir, 'detached'), 0o750);
+  expect(() => store.create(facts())).toThrow(StateFolderError);
+  expect(store.find(run.entry.id)).toBeUndefined();
   expect(garbage.length).toBeGreaterThan(0);
+});
+
+test('what was begun and never written down is swept when it is old', () => {
+  const run = store.create(facts());
+  const folder = join(dir, 'detached', newId('p'));
+  mkdirSync(folder, { mode: 0o700 });
+  store.sweep();
+  expect(existsSync(folder)).toBe(true);
+  utimesSync(folder, 1, 1);
+  utimesSync(run.folder, 1, 1);
+  store.sweep();
+  expect(existsSync(folder)).toBe(false);
+  expect(existsSync(run.folder)).toBe(true);
 });
 
 test('what is not ours is told of once, and no more than MAX_DETACHED_NAMES are looked at', () => {
