@@ -22,6 +22,7 @@ export class Pin implements Disposable {
   readonly real: string;
   /** What is not to be seen from here. */
   readonly withheld: Withheld | undefined;
+  #here: string | undefined;
   #open = true;
 
   constructor(fd: number, real: string, withheld: Withheld | undefined) {
@@ -32,7 +33,7 @@ export class Pin implements Disposable {
 
   /** The path of the thing itself, good for as long as the pin is held. */
   get here(): string {
-    return descriptorPath(this.fd);
+    return (this.#here ??= descriptorPath(this.fd));
   }
 
   /** The path of an entry of this directory. It is the last name only: open it with O_NOFOLLOW. */

@@ -63,28 +63,30 @@ function answer(
   const encoding = params.encoding ?? (isText ? 'utf8' : 'base64');
   const bytes = length === undefined ? whole.subarray(0, fittingBytes(whole, isText, params)) : whole;
   const offset = params.offset + from - range.from;
-  const facts = {
+  const facts = JSON.stringify({
     path,
     size,
     mtime,
     truncated: offset + bytes.length < size,
     encoding,
-    ...(offset !== params.offset && { offset }),
-  };
-  if (bytes.length <= SHORT_BYTES) return shortJson({ ...facts, content: bytes.toString(encoding) });
-  const head = `${JSON.stringify(facts).slice(0, -1)},"content":"`;
+    offset: offset === params.offset ? undefined : offset,
+  });
+  const head = `${facts.slice(0, -1)},"content":`;
+  if (bytes.length <= SHORT_BYTES) return shortAnswer(head, bytes, encoding);
   // Straight from the file's bytes to the line of the answer: no string is made of all of it, which takes twice as long.
-  if (encoding === 'base64') return new RawJson(base64Line(head, bytes, '"}'));
-  return new RawJson(textLine(head, isText ? bytes : Buffer.from(bytes.toString('utf8')), '"}'));
+  if (encoding === 'base64') return new RawJson(base64Line(`${head}"`, bytes, '"}'));
+  return new RawJson(textLine(`${head}"`, isText ? bytes : Buffer.from(bytes.toString('utf8')), '"}'));
 }
 
 /** Up to here a string costs less than what it takes to do without. */
 const SHORT_BYTES = 4096;
 
 /** As bytes if they are more than its characters: what an answer counts for is its length. */
-function shortJson(value: object): RawJson {
-  const json = JSON.stringify(value);
-  return new RawJson(Buffer.byteLength(json) === json.length ? json : Buffer.from(json));
+function shortAnswer(head: string, bytes: Buffer, encoding: 'utf8' | 'base64'): RawJson {
+  const content = bytes.toString(encoding);
+  const json = `${head}${encoding === 'base64' ? `"${content}"` : JSON.stringify(content)}}`;
+  const isPlain = encoding === 'base64' || content.length === bytes.length;
+  return new RawJson(isPlain && Buffer.byteLength(head) === head.length ? json : Buffer.from(json));
 }
 
 /** Who gave no length gets as much as goes into a line that every client takes, and is told that there is more. */
