@@ -27,7 +27,7 @@ export const REXD_LIMITS: LimitTable<RexdLimit> = {
     default: 300_000,
     unit: 'ms',
     max: MAX_TIMER_MS,
-    summary: 'How long a process may run whatever the request says.',
+    summary: 'How long a process may run whatever the request says; one that is detached is not held to it.',
   },
   max_output_bytes: {
     default: MIB,
