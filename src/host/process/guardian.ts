@@ -8,11 +8,13 @@ import { GUARDIAN_SCRIPT } from './guardian-script.js';
 import { asPattern, isConfinedMark, ownMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { readStat } from './proc-table.js';
-import { leadersUnder, markOfLeader } from './roster.js';
+import { leadersUnder, markOfLeader, settledLeadersUnder } from './roster.js';
 import { DEFAULT_PATH } from './search-path.js';
 
-/** Leaders that live this long are named to the guardian: some clear their environment, and with it the mark. */
+/** A leader is named to the guardian this long after its start at the latest: some clear their environment, and with it the mark. */
 export const NAME_AFTER_MS = 250;
+/** Those that come and go are not worth a line. Whoever has lived this long is named at the next look, as far away at most. */
+const SETTLED_MS = NAME_AFTER_MS / 4;
 /** Leaders named at most, so that a line stays short enough to be written at once. */
 export const MAX_NAMED_LEADERS = 1000;
 
@@ -38,7 +40,7 @@ export class Guardian {
         return;
       }
     }
-    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#nameLeaders(), NAME_AFTER_MS).unref();
+    if (this.#timer === undefined) this.#timer = setTimeout(() => this.#nameLeaders(), SETTLED_MS).unref();
   }
 
   #start(): void {
@@ -69,8 +71,11 @@ export class Guardian {
   }
 
   #nameLeaders(): void {
+    const leaders = leadersUnder(ownMark());
+    const settled = settledLeadersUnder(ownMark(), SETTLED_MS);
     this.#timer = undefined;
-    const line = nameLeaders([...leadersUnder(ownMark())]);
+    if (settled.size < leaders.size) this.watch();
+    const line = nameLeaders([...settled]);
     if (line === this.#told) return;
     this.#told = line;
     this.#line?.write(`${line}\n`);

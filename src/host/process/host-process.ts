@@ -48,8 +48,8 @@ export class HostProcess extends Resource {
    * An output that nobody reads holds it back until `close`; one that a grandchild keeps open does so for 250 ms.
    */
   readonly exited: Promise<ExitReport>;
-  readonly #child: ChildProcess;
-  #ended = false;
+  /** Undefined once it has ended: who keeps an ended process shall not keep all that Node has made for it. */
+  #child: ChildProcess | undefined;
 
   constructor(parts: HostProcessParts) {
     super();
@@ -63,7 +63,7 @@ export class HostProcess extends Resource {
     const startedAtMs = performance.now();
     addLeader(this.pid, this.mark);
     this.leaderExit = new Promise((resolve) => {
-      this.#child.once('exit', (code, signal) => {
+      parts.child.once('exit', (code, signal) => {
         this.#leaderEnded();
         resolve({ code, signal });
       });
@@ -73,12 +73,12 @@ export class HostProcess extends Resource {
 
   /** False once the process itself has ended, whoever of its tree may be left. */
   get running(): boolean {
-    return !this.#ended;
+    return this.#child !== undefined;
   }
 
   /** Sends a signal to the process and its group. False when the process has ended already. */
   sendSignal(signal: number): boolean {
-    if (this.#ended) return false; // the number may belong to others by now
+    if (!this.running) return false; // the number may belong to others by now
     try {
       process.kill(-this.pid, signal);
       return true;
@@ -95,7 +95,7 @@ export class HostProcess extends Resource {
 
   /** Lets the event loop end although the process runs. */
   unref(): void {
-    this.#child.unref();
+    this.#child?.unref();
     this.stdin?.unref();
     this.stdout?.unref();
     this.stderr?.unref();
@@ -124,7 +124,7 @@ export class HostProcess extends Resource {
   }
 
   #leaderEnded(): void {
-    this.#ended = true;
+    this.#child = undefined;
     removeLeader(this.pid);
     this.stdin?.destroy();
     this.stdout?.expectEnd();

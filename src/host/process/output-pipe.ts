@@ -80,7 +80,9 @@ export class OutputPipe implements AsyncIterable<Buffer>, PipeSink {
 
   /** The leader has ended: from now on the end is near, whoever else may have the pipe. */
   expectEnd(): void {
-    if (this.#ended || this.#holdLeftMs !== undefined) return;
+    if (this.#holdLeftMs !== undefined) return;
+    this.#source.lookNow?.();
+    if (this.#ended) return;
     this.#holdLeftMs = DRAIN_AFTER_EXIT_MS;
     this.#watchHold();
   }

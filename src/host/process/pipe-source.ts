@@ -1,7 +1,7 @@
-// Where a child's output comes from: the reading end of a FIFO, or the socket Node made for it.
+// Where a child's output comes from: the reading end of a FIFO (see `fifo-reader.ts`), or the socket Node made for it.
 
 import { readSync } from 'node:fs';
-import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 
 /**
@@ -19,6 +19,8 @@ export interface PipeSink {
 
 export interface PipeSource {
   resume(): void;
+  /** The leader has ended: what it wrote is all there. A source that would learn of that by itself need not look. */
+  lookNow?(): void;
   /** What lies in the pipe at this moment, `maxBytes` of it at most. */
   takeRest(maxBytes: number): Buffer[];
   /** The event loop no longer stays alive for it. */
@@ -27,29 +29,7 @@ export interface PipeSource {
 }
 
 /** One for all: it is filled and emptied again within one callback. */
-const scratch = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-
-export function readFifo(fd: number, sink: PipeSink): PipeSource {
-  // Node's types know `onread` for `connect` alone, its documentation for both.
-  const options: SocketConstructorOpts & { onread: OnReadOpts } = {
-    fd,
-    readable: true,
-    writable: false,
-    onread: {
-      buffer: scratch,
-      callback: (length) => sink.data(Buffer.from(scratch.subarray(0, length))),
-    },
-  };
-  const socket = new Socket(options);
-  socket.on('error', () => {}); // 'close' follows, and is all we need to know
-  socket.once('close', () => sink.end());
-  return {
-    resume: () => void socket.resume(),
-    takeRest: (maxBytes) => (socket.destroyed ? [] : readNow(fd, maxBytes)),
-    unref: () => void socket.unref(),
-    destroy: () => void socket.destroy(),
-  };
-}
+export const scratch = Buffer.allocUnsafeSlow(CHUNK_BYTES);
 
 export function readChildStream(stream: Readable, sink: PipeSink): PipeSource {
   stream.on('data', (chunk: Buffer) => {
@@ -71,7 +51,7 @@ export function readChildStream(stream: Readable, sink: PipeSink): PipeSource {
 }
 
 /** The descriptor does not block, so this ends as soon as the pipe is empty. */
-function readNow(fd: number, maxBytes: number): Buffer[] {
+export function readNow(fd: number, maxBytes: number): Buffer[] {
   const chunks: Buffer[] = [];
   for (let total = 0; total < maxBytes; ) {
     let length: number;

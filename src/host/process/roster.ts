@@ -3,6 +3,7 @@
 import { errnoOf } from '../../base/errors.js';
 import { isUnder } from './mark.js';
 import { isDead, type ProcIdentity, readTable } from './proc-table.js';
+import { withoutTrace } from './without-trace.js';
 
 /** Stragglers remembered at most; beyond it their mark alone has to find them. */
 const MAX_STRAGGLERS = 4096;
@@ -12,14 +13,14 @@ interface Straggler extends ProcIdentity {
 }
 
 /** Until we reap a child its pid cannot be given to anyone else, so the pid alone says who it is. */
-const leaders = new Map<number, string>();
+const leaders = new Map<number, { readonly mark: string; readonly sinceMs: number }>();
 /** Members of a session whose leader has ended; from then on only pid with start time says who they are. */
 const stragglers = new Map<number, Straggler>();
 /** Pipes we read from, by the name /proc shows for them: whoever holds one open is ours, marked or not. */
 const pipes = new Map<string, string>();
 
 export function addLeader(pid: number, mark: string): void {
-  leaders.set(pid, mark);
+  leaders.set(pid, { mark, sinceMs: performance.now() });
 }
 
 /**
@@ -27,7 +28,7 @@ export function addLeader(pid: number, mark: string): void {
  * the last moment at which membership proves descent; asking whether it does is one system call.
  */
 export function removeLeader(pid: number, maxStragglers: number = MAX_STRAGGLERS): void {
-  const mark = leaders.get(pid);
+  const mark = leaders.get(pid)?.mark;
   leaders.delete(pid);
   if (mark === undefined || !groupExists(pid)) return;
   const table = readTable();
@@ -53,7 +54,17 @@ export function removePipe(path: string): void {
 }
 
 export function leadersUnder(prefix: string): Set<number> {
-  return new Set([...leaders].filter(([, mark]) => isUnder(mark, prefix)).map(([pid]) => pid));
+  const found = new Set<number>();
+  for (const [pid, { mark }] of leaders) if (isUnder(mark, prefix)) found.add(pid);
+  return found;
+}
+
+/** Those of them that have lived for `ageMs`. */
+export function settledLeadersUnder(prefix: string, ageMs: number): Set<number> {
+  const latestMs = performance.now() - ageMs;
+  const found = leadersUnder(prefix);
+  for (const pid of found) if ((leaders.get(pid)?.sinceMs ?? 0) > latestMs) found.delete(pid);
+  return found;
 }
 
 export function stragglersUnder(prefix: string): ProcIdentity[] {
@@ -66,29 +77,24 @@ export function pipesUnder(prefix: string): Set<string> {
 
 /** The pid of the leader that was started with exactly this mark, while it is not reaped. */
 export function leaderOf(mark: string): number | undefined {
-  for (const [pid, own] of leaders) if (own === mark) return pid;
+  for (const [pid, leader] of leaders) if (leader.mark === mark) return pid;
   return undefined;
 }
 
 /** What the leader was started with, whatever has become of its environment. */
 export function markOfLeader(pid: number): string | undefined {
-  return leaders.get(pid);
+  return leaders.get(pid)?.mark;
 }
 
 function linkOf(path: string): string {
   return `${path} (deleted)`;
 }
 
-/** Asked at every exit, and mostly answered by an exception: without a stack trace it costs a tenth. */
+/** Asked at every exit, and mostly answered by an exception. */
 function groupExists(pgid: number): boolean {
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 0;
   try {
-    process.kill(-pgid, 0);
-    return true;
+    return withoutTrace(() => process.kill(-pgid, 0));
   } catch (error) {
     return errnoOf(error) !== 'ESRCH';
-  } finally {
-    Error.stackTraceLimit = limit;
   }
 }

@@ -5,13 +5,14 @@ import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Fifo } from './fifo-pool.js';
+import { readFifo } from './fifo-reader.js';
 import { HostProcess } from './host-process.js';
 import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
 import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { OutputPipe } from './output-pipe.js';
-import { readChildStream, readFifo } from './pipe-source.js';
+import { readChildStream } from './pipe-source.js';
 import { addPipe, removePipe } from './roster.js';
 import { openFifos, openInputFile, useStation } from './station.js';
 

@@ -35,7 +35,7 @@ export interface SpoolLoss {
 }
 
 export class OutputSpool extends Resource {
-  readonly path: string;
+  #path: string | undefined;
   readonly #dir: string;
   readonly #inlineBytes: number;
   readonly #maxBytes: number;
@@ -58,7 +58,12 @@ export class OutputSpool extends Resource {
     this.#maxBytes = options.maxBytes ?? MAX_SPOOL_BYTES;
     this.#inlineBytes = Math.min(options.inlineBytes ?? INLINE_BYTES, this.#maxBytes);
     this.#flushed = this.#inlineBytes;
-    this.path = join(options.dir, newId('spool'));
+  }
+
+  /** Most outputs never need one. */
+  get path(): string {
+    this.#path ??= join(this.#dir, newId('spool'));
+    return this.#path;
   }
 
   /** All bytes ever appended, also those that were dropped. */

@@ -27,11 +27,23 @@ const BAD_NAME = /^$|[=\0]/;
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/** What a server passes on stays the same, and to ask for all variables of a process costs more than to start a program. */
+const passedOn = new WeakMap<NodeJS.ProcessEnv, { names: readonly string[]; env: Record<string, string> }>();
+
 export function buildEnvironment(
   server: NodeJS.ProcessEnv,
   passed: readonly string[],
   asked: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
+  let known = passedOn.get(server);
+  if (known?.names !== passed) {
+    known = { names: passed, env: choose(server, passed) };
+    passedOn.set(server, known);
+  }
+  return { ...known.env, ...asked };
+}
+
+function choose(server: NodeJS.ProcessEnv, passed: readonly string[]): Record<string, string> {
   const allowed = new Set(passed);
   const env: Record<string, string> = { PATH: DEFAULT_PATH };
   for (const [name, value] of Object.entries(server)) {
@@ -39,7 +51,7 @@ export function buildEnvironment(
     if (ALWAYS.has(name) || allowed.has(name) || FAMILIES.some((family) => name.startsWith(family)))
       env[name] = value;
   }
-  return { ...env, ...asked };
+  return env;
 }
 
 /** A shell stands between us and a detached process, and passes on only what could be a variable of its own. */

@@ -1,6 +1,7 @@
 // A process of exec.start: its output on the way to the client, its limits, its end.
 
 import { withSignal } from '../../base/deadline.js';
+import { ClosedError } from '../../base/resource.js';
 import { settleAll } from '../../base/settle-all.js';
 import type { HostProcess, LeaderExit } from '../../host/process/host-process.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
@@ -35,10 +36,14 @@ export interface ExecRequest {
   readonly sink: EventSink;
 }
 
+/** One for all: in a session that runs many commands one is forgotten at every start, and a stack trace is not cheap. */
+const FORGOTTEN = new ClosedError('process');
+
 export class ExecProcess extends LiveProcess {
   readonly pty = false;
   readonly #host: HostProcess;
-  readonly #request: ExecRequest;
+  readonly #scope: string;
+  readonly #ids: { readonly session_id: string; readonly process_id: string };
   readonly #budget: OutputBudget;
   readonly #spools: Readonly<Record<StreamName, OutputSpool>>;
   readonly #streams: Readonly<Record<StreamName, OutputStream>>;
@@ -62,12 +67,13 @@ export class ExecProcess extends LiveProcess {
   private constructor(host: HostProcess, request: ExecRequest) {
     super(request);
     this.#host = host;
-    this.#request = request;
+    this.#scope = request.scope;
+    this.#ids = { session_id: request.sessionId, process_id: request.id };
     this.#budget = new OutputBudget(request.maxOutputBytes, () => this.#stopForOutput());
     const maxBytes = Math.min(request.maxOutputBytes, MAX_SPOOL_BYTES);
     const spool = (): OutputSpool => new OutputSpool({ dir: request.spoolDir, maxBytes });
     this.#spools = { stdout: spool(), stderr: spool() };
-    this.#streams = { stdout: this.#stream('stdout'), stderr: this.#stream('stderr') };
+    this.#streams = { stdout: this.#stream('stdout', request), stderr: this.#stream('stderr', request) };
   }
 
   get pid(): number {
@@ -105,18 +111,18 @@ export class ExecProcess extends LiveProcess {
   /** For one that has ended: what it may have left running goes on until its session ends. */
   async forget(): Promise<void> {
     this.#forgotten = true;
-    await this.close();
+    await this.close(FORGOTTEN);
   }
 
-  protected override async release(): Promise<void> {
+  protected override async release(reason: Error): Promise<void> {
     try {
       // By the mark of the session: all of its processes share one sweep.
-      if (!this.#forgotten) await stopTree(this.#request.scope);
+      if (!this.#forgotten) await stopTree(this.#scope);
     } finally {
       this.#host.letGo();
       // One that cannot be killed is not waited for.
       if (this.begun && !this.#host.running) await this.ended;
-      await settleAll([this.#spools.stdout.close(), this.#spools.stderr.close()]);
+      await settleAll([this.#spools.stdout.close(reason), this.#spools.stderr.close(reason)]);
     }
   }
 
@@ -141,8 +147,7 @@ export class ExecProcess extends LiveProcess {
     return {
       method: 'exec.exit',
       params: {
-        session_id: this.#request.sessionId,
-        process_id: this.id,
+        ...this.#ids,
         exit_code: exit.exitCode,
         signal: exit.signal,
         timed_out: this.timedOut,
@@ -154,16 +159,15 @@ export class ExecProcess extends LiveProcess {
     };
   }
 
-  #stream(name: StreamName): OutputStream {
+  #stream(name: StreamName, { sink }: ExecRequest): OutputStream {
     const source = this.#host[name];
     if (source === undefined) throw new TypeError(`the process has no ${name}`);
-    const ids = { session_id: this.#request.sessionId, process_id: this.id };
     return new OutputStream({
       source,
       budget: this.#budget,
-      framer: new OutputFramer(`exec.${name}`, ids),
+      framer: new OutputFramer(`exec.${name}`, this.#ids),
       spool: this.#spools[name],
-      sink: this.#request.sink,
+      sink,
     });
   }
 

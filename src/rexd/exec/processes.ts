@@ -28,7 +28,9 @@ export class Processes {
   }
 
   get running(): number {
-    return [...this.#known.values()].filter((process) => process.running).length;
+    let count = 0;
+    for (const process of this.#known.values()) if (process.running) count += 1;
+    return count;
   }
 
   all(): readonly SessionProcess[] {
@@ -117,8 +119,12 @@ export class Processes {
   }
 
   #forgetOldest(): void {
-    const ended = this.all().filter((process) => !process.running);
-    for (const process of ended.slice(0, Math.max(0, ended.length - MAX_ENDED_PROCESSES))) {
+    if (this.#known.size <= MAX_ENDED_PROCESSES) return;
+    let tooMany = this.#known.size - this.running - MAX_ENDED_PROCESSES;
+    for (const process of this.#known.values()) {
+      if (tooMany <= 0) return;
+      if (process.running) continue;
+      tooMany -= 1;
       this.#known.delete(process.id);
       // What cannot be given back (a spool on a broken disk) is no business of whoever starts the next one.
       (process.forget?.() ?? process.close()).catch(() => {});

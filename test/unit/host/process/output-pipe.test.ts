@@ -10,7 +10,8 @@ import {
   READ_AHEAD_BYTES,
   ReadBusyError,
 } from '../../../../src/host/process/output-pipe.js';
-import { CHUNK_BYTES, type PipeSink, readFifo } from '../../../../src/host/process/pipe-source.js';
+import { readFifo } from '../../../../src/host/process/fifo-reader.js';
+import { CHUNK_BYTES, type PipeSink } from '../../../../src/host/process/pipe-source.js';
 
 /** A pipe whose other end is the test. */
 function makePipe(rest: Buffer[] = []) {
