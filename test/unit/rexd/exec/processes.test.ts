@@ -102,3 +102,40 @@ test('of processes of nobody MAX_VISITED_PROCESSES are remembered, and closed wi
   await all.closeAll();
   expect(closed).toHaveLength(MAX_VISITED_PROCESSES);
 });
+
+test('one with which something is under way is not pushed out by others that are asked about', async () => {
+  const all = processes(1);
+  const busy = Object.assign(standIn(), { busy: true });
+  all.visit(busy);
+  for (let n = 0; n < 2 * MAX_VISITED_PROCESSES; n++) all.visit(standIn());
+  expect(all.find(busy.id)).toBe(busy);
+  await all.closeAll();
+});
+
+test('one whose session is closed while it starts is discarded, not only let go', async () => {
+  const all = processes(1);
+  let discarded = 0;
+  const process = Object.assign(standIn(), { discard: () => Promise.resolve(void (discarded += 1)) });
+  let arrive = (): void => {};
+  const starting = all.start(
+    () =>
+      new Promise<StandIn>((resolve) => {
+        arrive = () => resolve(process);
+      }),
+  );
+  const closing = all.closeAll();
+  arrive();
+  await expect(starting).rejects.toMatchObject({ code: -32005 });
+  await closing;
+  expect(discarded).toBe(1);
+});
+
+test('one that cannot be forgotten in good order is nobody else’s failure', async () => {
+  const all = processes(1);
+  for (let n = 0; n <= MAX_ENDED_PROCESSES; n++) {
+    const forget = (): Promise<void> => Promise.reject(new Error('a broken disk'));
+    const process = await all.start(() => Promise.resolve(Object.assign(standIn(), { forget })));
+    process.running = false;
+  }
+  expect(await tryOne(all)).toBe(true);
+});
