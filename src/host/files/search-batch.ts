@@ -1,11 +1,13 @@
 // Files gathered until there is enough to search at once: a thread is not worth waking for every small one.
 
 import type { Finder } from './search-query.js';
-import { describeHit, type LineMatch } from './search-text.js';
+import { describeHit, type Found, type LineMatch } from './search-text.js';
 
 /** Searched together; a larger file is searched alone. */
 const BATCH_BYTES = 1024 * 1024;
 const BATCH_FILES = 1000;
+
+const NOTHING: Found = { hits: [], passedBy: 0 };
 
 export interface BatchLimits {
   readonly maxMatches: number;
@@ -23,6 +25,10 @@ interface Taken {
 export class SearchBatch {
   readonly matches: (LineMatch & { readonly path: string })[] = [];
   filesSearched = 0;
+  /** Lines too long for the pattern. */
+  passedBy = 0;
+  /** A file had more matches than are given of one. */
+  isCapped = false;
   readonly #finder: Finder;
   readonly #limits: BatchLimits;
   #bytes = Buffer.allocUnsafe(BATCH_BYTES);
@@ -59,7 +65,7 @@ export class SearchBatch {
     if (files.length === 0) return undefined;
     const { maxMatches, maxPerFile } = this.#limits;
     // One more than there is room for, to know whether there is more.
-    const most = Math.min(maxPerFile, maxMatches - this.matches.length + 1);
+    const most = Math.min(maxPerFile, maxMatches - this.matches.length) + 1;
     const found = await this.#finder(
       bytes,
       files.map(({ from, to }) => [from, to] as const),
@@ -77,9 +83,15 @@ export class SearchBatch {
     files: readonly Taken[],
     found: Awaited<ReturnType<Finder>>,
   ): 'matches' | 'room' | undefined {
-    const { maxMatches, context, hasRoom } = this.#limits;
+    const { maxMatches, maxPerFile, context, hasRoom } = this.#limits;
     for (const [i, { path, from, to }] of files.entries()) {
-      for (const hit of found[i] ?? []) {
+      const { hits, passedBy } = found[i] ?? NOTHING;
+      this.passedBy += passedBy;
+      for (const [count, hit] of hits.entries()) {
+        if (count === maxPerFile) {
+          this.isCapped = true;
+          break;
+        }
         if (this.matches.length === maxMatches) return 'matches';
         const match = { path, ...describeHit(bytes.subarray(from, to), hit, context) };
         if (!hasRoom(match)) return 'room';

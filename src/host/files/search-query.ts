@@ -4,7 +4,7 @@ import { toError } from '../../base/errors.js';
 import { Needle } from './byte-finder.js';
 import { InvalidPatternError, PatternTooSlowError } from './errors.js';
 import { encodeName } from './names.js';
-import { findLiteral, type Hit } from './search-text.js';
+import { findLiteral, type Found } from './search-text.js';
 import { Turns } from './turns.js';
 
 /** Longer than anybody writes by hand; an expression costs time by its length before it matches anything. */
@@ -22,7 +22,7 @@ export type Finder = (
   bytes: Buffer,
   ranges: readonly (readonly [from: number, to: number])[],
   most: number,
-) => Promise<readonly (readonly Hit[])[]> | readonly (readonly Hit[])[];
+) => Promise<readonly Found[]>;
 
 export async function withFinder<T>(
   query: Query,
@@ -63,10 +63,11 @@ function literalFinder(text: Buffer, until: number, signal: AbortSignal | undefi
   };
   const pauseIfDue = (): Promise<void> | undefined => (turns.isOver ? pause() : undefined);
   return async (bytes, ranges, most) => {
-    const found: Hit[][] = [];
+    const found: Found[] = [];
     for (const [from, to] of ranges) {
       if (turns.isOver) await pause();
-      found.push(await findLiteral(bytes.subarray(from, to), needle, most, pauseIfDue));
+      const hits = await findLiteral(bytes.subarray(from, to), needle, most, pauseIfDue);
+      found.push({ hits, passedBy: 0 });
     }
     return found;
   };

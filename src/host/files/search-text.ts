@@ -1,5 +1,6 @@
 // What is told of a line that was found: its number, where in it, and its text, however long it is.
 
+import { isUtf8 } from 'node:buffer';
 import { incompleteTail } from '../../base/utf8.js';
 import { ByteFinder, type Needle, STEP_BYTES } from './byte-finder.js';
 
@@ -18,6 +19,13 @@ export interface Hit {
   readonly line: number;
   readonly start: number;
   readonly at: number;
+}
+
+/** Of one file. */
+export interface Found {
+  readonly hits: readonly Hit[];
+  /** Lines too long for the pattern: whether they match is not known. */
+  readonly passedBy: number;
 }
 
 export interface LineMatch {
@@ -119,8 +127,14 @@ function lineEnd(content: Buffer, from: number): number {
   return end > from && content[end - 1] === RETURN ? end - 1 : end;
 }
 
+/** As they are shown: of what is no UTF-8, as many as there are replacements. */
 function countCharacters(content: Buffer, from: number, to: number): number {
   let count = 0;
+  const bytes = content.subarray(from, to);
+  if (!isUtf8(bytes)) {
+    for (const _ of bytes.toString('utf8')) count += 1;
+    return count;
+  }
   for (let i = from; i < to; i++) if (!isContinuation(content[i])) count += 1;
   return count;
 }

@@ -7,7 +7,7 @@ import { deadline, withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { Lane } from '../../base/lane.js';
 import { InvalidPatternError, PatternTooSlowError } from './errors.js';
-import type { Hit } from './search-text.js';
+import type { Found } from './search-text.js';
 
 /** How long one batch of lines may take. Honest patterns take milliseconds. */
 export const MAX_BATCH_MS = 3000;
@@ -43,7 +43,7 @@ function load(lane: Lane): number {
 /** A text, not a module: the executables are one file each, and a thread starts from a file or from a text. */
 const PROGRAM = `
 const { parentPort, workerData } = require('node:worker_threads');
-const { isAscii } = require('node:buffer');
+const { isAscii, isUtf8 } = require('node:buffer');
 const pattern = new RegExp(workerData.source, workerData.flags);
 parentPort.on('message', ({ bytes, ranges, most }) => {
   const all = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -51,20 +51,38 @@ parentPort.on('message', ({ bytes, ranges, most }) => {
 });
 function find(content, most) {
   const hits = [];
+  let passedBy = 0;
   const whole = isAscii(content) ? content.latin1Slice() : undefined;
   for (let start = 0, line = 1; start < content.length && hits.length < most; line++) {
     const newline = content.indexOf(10, start);
     const next = newline === -1 ? content.length : newline;
     const end = next > start && content[next - 1] === 13 ? next - 1 : next;
     const text = whole === undefined ? content.utf8Slice(start, end) : whole.slice(start, end);
-    const found = pattern.exec(text);
+    let found = null;
+    try {
+      found = pattern.exec(text);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error; // no line is too long for a pattern that is wrong
+      passedBy += 1;
+    }
     if (found !== null) {
-      const ahead = whole === undefined ? Buffer.byteLength(text.slice(0, found.index)) : found.index;
+      const ahead = whole === undefined ? bytesAhead(content.subarray(start, end), text, found.index) : found.index;
       hits.push({ line, start, at: Math.min(start + ahead, end) });
     }
     start = next + 1;
   }
-  return hits;
+  return { hits, passedBy };
+}
+// Of what is no UTF-8 the text is longer than the bytes, or shorter: the first byte is looked for that adds a character.
+function bytesAhead(bytes, text, index) {
+  if (isUtf8(bytes)) return Buffer.byteLength(text.slice(0, index));
+  let [low, high] = [0, bytes.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (bytes.utf8Slice(0, middle + 1).length > index) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }
 `;
 
@@ -84,23 +102,23 @@ export class SearchThread implements AsyncDisposable {
     this.#worker.on('error', () => {}); // told to whoever waits for an answer
   }
 
-  /** Of each range of the bytes the first `most` lines that match. One call at a time. */
+  /** One call at a time. */
   async find(
     bytes: Uint8Array,
     ranges: readonly (readonly [from: number, to: number])[],
     most: number,
     limits: { readonly ms: number; readonly signal?: AbortSignal | undefined },
-  ): Promise<readonly (readonly Hit[])[]> {
+  ): Promise<readonly Found[]> {
     const ms = Math.min(limits.ms, MAX_BATCH_MS);
     using limit = deadline(ms, {
       reason: () => new PatternTooSlowError(ms),
       also: limits.signal === undefined ? [] : [limits.signal],
     });
-    const answer = once(this.#worker, 'message') as Promise<[Hit[][]]>;
+    const answer = once(this.#worker, 'message') as Promise<[Found[]]>;
     this.#worker.postMessage({ bytes, ranges, most }, []);
     try {
-      const [hits] = await withSignal(answer, limit.signal);
-      return hits;
+      const [found] = await withSignal(answer, limit.signal);
+      return found;
     } catch (thrown) {
       if (limit.signal.aborted) throw thrown;
       // Out of memory, or an expression that only now turns out to be too large.

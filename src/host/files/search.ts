@@ -60,7 +60,7 @@ export interface FileMatch extends LineMatch {
 }
 
 /** Why there may be more than was given: which of the bounds was reached. */
-export type SearchEnd = 'matches' | 'room' | 'files' | 'bytes' | 'time' | 'pattern' | 'tree';
+export type SearchEnd = 'matches' | 'room' | 'files' | 'bytes' | 'time' | 'pattern' | 'tree' | 'per_file';
 
 export interface SearchResult {
   readonly path: string;
@@ -87,7 +87,7 @@ export async function searchFiles(set: RootSet, path: string, options: SearchOpt
         hasRoom: options.hasRoom ?? (() => true),
       });
       const search = new Search(set, batch, until, options);
-      const end = await search.run(asked);
+      const end = (await search.run(asked)) ?? lackOf(batch);
       return {
         path: asked,
         matches: batch.matches,
@@ -99,6 +99,12 @@ export async function searchFiles(set: RootSet, path: string, options: SearchOpt
   } catch (error) {
     throw typedError(error, asked);
   }
+}
+
+/** Why there may be more although all was gone through. */
+function lackOf({ passedBy, isCapped }: SearchBatch): SearchEnd | undefined {
+  if (passedBy > 0) return 'pattern';
+  return isCapped ? 'per_file' : undefined;
 }
 
 class Search {

@@ -65,6 +65,7 @@ const REASONS = {
   time: 'time',
   pattern: 'pattern',
   tree: 'tree',
+  per_file: 'per_file',
 } as const satisfies Record<SearchEnd, string>;
 
 function asRefusal(thrown: unknown): never {

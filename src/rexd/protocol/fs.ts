@@ -223,7 +223,9 @@ export const FsSearch = defineMethod({
       }),
     ),
     truncated: z.boolean(),
-    truncated_by: z.optional(z.enum(['matches', 'answer_size', 'files', 'bytes', 'time', 'pattern', 'tree'])),
+    truncated_by: z.optional(
+      z.enum(['matches', 'answer_size', 'files', 'bytes', 'time', 'pattern', 'tree', 'per_file']),
+    ),
     files_searched: z.int(),
     files_skipped: z.int(),
     binary_files: z.int(),

@@ -27,6 +27,14 @@ export const rexdFiles = {
     text: 'max_matches and max_per_file cap the answer, which stays below 1 MiB, and truncated_by says which bound it was',
     source: OURS,
   },
+  'rexd/fs.search/column': {
+    text: 'column counts the characters of the line as it is shown, also where it is no UTF-8',
+    source: OURS,
+  },
+  'rexd/fs.search/long-line': {
+    text: 'a line too long for an expression is passed by, and truncated_by says so; the other lines are found',
+    source: OURS,
+  },
   'rexd/fs.search/hostile': {
     text: 'an expression that never ends is stopped, and meanwhile other requests are answered',
     source: OURS,
@@ -62,6 +70,10 @@ export const rexdFiles = {
   },
   'rexd/fs.copy/result': {
     text: 'fs.copy copies content and mode, folders only with recursive, and links inside as links',
+    source: OURS,
+  },
+  'rexd/fs.move/nothing-made': {
+    text: 'fs.move and fs.copy with mkdir_parents make no folder when there is nothing to move or copy, or it would go into itself',
     source: OURS,
   },
   'rexd/fs/special-files-all': {

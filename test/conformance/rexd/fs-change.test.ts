@@ -1,6 +1,7 @@
 // fs.mkdir, fs.remove, fs.move, fs.copy.
 
 import {
+  readdirSync,
   chmodSync,
   existsSync,
   lstatSync,
@@ -112,4 +113,23 @@ verifies('rexd/fs.copy/result', async () => {
   await files.ask('fs.copy', { from: 'empty', to: 'empty too', recursive: true });
   expect(lstatSync(at('empty too')).isDirectory()).toBe(true);
   expect((await files.refusal('fs.copy', { from: '/etc/passwd', to: 'stolen' })).code).toBe(-32002);
+});
+
+verifies('rexd/fs.move/nothing-made', async () => {
+  await using files = await startFiles();
+  files.put('folder/a');
+  for (const method of ['fs.move', 'fs.copy']) {
+    for (const [from, to] of [
+      ['missing', 'new/a'],
+      ['folder', 'folder/new/a'],
+    ]) {
+      const params = { from, to, mkdir_parents: true, recursive: true };
+      expect(
+        await files.refusal(method, method === 'fs.move' ? { from, to, mkdir_parents: true } : params),
+      ).toMatchObject({
+        code: -32602,
+      });
+    }
+  }
+  expect(readdirSync(files.root, { recursive: true }).sort()).toEqual(['folder', 'folder/a', 'sub']);
 });

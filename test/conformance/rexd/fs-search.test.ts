@@ -86,7 +86,12 @@ verifies('rexd/fs.search/caps', async () => {
   expect(await counts(files, { query: 'x' })).toEqual([1000, true, 'matches']);
   expect(await counts(files, { query: 'x', max_matches: 2 })).toEqual([2, true, 'matches']);
   expect(await counts(files, { query: 'x', max_matches: 1400 })).toEqual([1400, false, undefined]);
-  expect(await counts(files, { query: 'x', max_per_file: 3 })).toEqual([6, false, undefined]);
+  expect(await counts(files, { query: 'x', max_per_file: 3 })).toEqual([6, true, 'per_file']);
+  expect(await counts(files, { query: 'x', max_per_file: 700, max_matches: 1400 })).toEqual([
+    1400,
+    false,
+    undefined,
+  ]);
   files.put('wide', `${'\u0001'.repeat(400)}x\n`.repeat(9000));
   for (const regex of [true, false]) {
     const { bytes, answer } = await files.answerBytes('fs.search', {
@@ -100,6 +105,32 @@ verifies('rexd/fs.search/caps', async () => {
     expect(bytes).toBeGreaterThan(MIB / 2);
     expect(answer.result).toMatchObject({ truncated: true, truncated_by: 'answer_size' });
   }
+});
+
+verifies('rexd/fs.search/column', async () => {
+  await using files = await startFiles();
+  const noise = [0xff, 0x80, 0xe2, 0x82, 0x20, 0xf0, 0x9f, 0x98, 0x80, 0xc3, 0xa9];
+  files.put('a', Buffer.from([...noise, ...Buffer.from('needle\n')]));
+  for (const regex of [true, false]) {
+    const { matches } = await files.ask('fs.search', { query: 'needle', regex });
+    const [{ column, text }] = matches as [Match];
+    expect(
+      Array.from(text)
+        .slice(column - 1)
+        .join(''),
+      `regex ${regex}`,
+    ).toBe('needle');
+  }
+});
+
+verifies('rexd/fs.search/long-line', async () => {
+  await using files = await startFiles();
+  files.put('a', `ab\n${'a'.repeat(15_000_000)}\nba\n`);
+  files.put('b', 'abba\n');
+  const query = '^(?:a|b)*$';
+  const { matches, ...rest } = await files.ask('fs.search', { query, regex: true });
+  expect((matches as Match[]).map(({ line }) => line)).toEqual([1, 3, 1]);
+  expect(rest).toMatchObject({ truncated: true, truncated_by: 'pattern' });
 });
 
 verifies('rexd/fs.search/hostile', async () => {
