@@ -131,5 +131,9 @@ verifies('rexd/fs.move/nothing-made', async () => {
       });
     }
   }
-  expect(readdirSync(files.root, { recursive: true }).sort()).toEqual(['folder', 'folder/a', 'sub']);
+  expect(readdirSync(files.root, { recursive: true }).map(String).sort()).toEqual([
+    'folder',
+    'folder/a',
+    'sub',
+  ]);
 });
