@@ -3,11 +3,12 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
-import { METHODS } from '../src/rexd/protocol.js';
+import { EVENTS, METHODS } from '../src/rexd/protocol.js';
 import { renderConfigPage } from './config-page.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';
+import { CODES_OF_JSON_RPC, ERROR_NOTES, METHOD_NOTES, REASONS_OF_INVALID_PARAMS } from './rexd-notes.js';
 
 const pages: Readonly<Record<string, () => string>> = {
   'docs/config.md': renderConfigPage,
@@ -17,7 +18,12 @@ const pages: Readonly<Record<string, () => string>> = {
       title: 'REXD v1',
       source: 'src/rexd/protocol.ts',
       methods: Object.values(METHODS),
+      events: Object.values(EVENTS),
       errorCodes: ERROR_CODES,
+      errorNotes: ERROR_NOTES,
+      standardErrors: CODES_OF_JSON_RPC,
+      invalidParams: REASONS_OF_INVALID_PARAMS,
+      methodNotes: METHOD_NOTES,
     }),
 };
 

@@ -27,7 +27,7 @@ export const ExecStart = defineMethod({
     detach: z._default(z.boolean(), false),
   }),
   result: z.object({ process_id: ProcessId, started_at: z.string(), pid: z.int() }),
-  errors: ['unauthorized', 'forbidden_path', 'unsupported_capability', 'resource_limit'],
+  errors: ['unauthorized', 'forbidden_path', 'process_not_found', 'unsupported_capability', 'resource_limit'],
 });
 
 /** `timed_out`: its time was up, whatever ended it then. `killed`: a signal ended it, ours or another's. */

@@ -13,6 +13,10 @@ const ExpectParams = {
   expected_sha256: z.optional(z.string().check(z.regex(/^[0-9a-fA-F]{64}$/))),
 };
 
+/** Every work with files has an end in time, and may meet the bounds of the machine. */
+const WORK_ERRORS = ['forbidden_path', 'timeout', 'resource_limit'] as const;
+const CHANGE_ERRORS = ['forbidden_path', 'timeout', 'concurrency_conflict', 'resource_limit'] as const;
+
 const Written = { path: z.string(), bytes_written: z.int(), mtime: Mtime, created: z.boolean() };
 
 export const FsRead = defineMethod({
@@ -35,7 +39,7 @@ export const FsRead = defineMethod({
     truncated: z.boolean(),
     offset: z.optional(z.int()),
   }),
-  errors: ['forbidden_path'],
+  errors: WORK_ERRORS,
 });
 
 export const FsWrite = defineMethod({
@@ -52,7 +56,7 @@ export const FsWrite = defineMethod({
     ...ExpectParams,
   }),
   result: z.object(Written),
-  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+  errors: CHANGE_ERRORS,
 });
 
 export const FsList = defineMethod({
@@ -79,7 +83,7 @@ export const FsList = defineMethod({
     ),
     truncated: z.boolean(),
   }),
-  errors: ['forbidden_path', 'timeout'],
+  errors: WORK_ERRORS,
 });
 
 export const FsGlob = defineMethod({
@@ -95,7 +99,7 @@ export const FsGlob = defineMethod({
     gitignore: z._default(z.boolean(), false),
   }),
   result: z.object({ matches: z.array(z.string()), truncated: z.boolean() }),
-  errors: ['forbidden_path', 'timeout'],
+  errors: WORK_ERRORS,
 });
 
 export const FsStat = defineMethod({
@@ -113,7 +117,7 @@ export const FsStat = defineMethod({
     gid: z.optional(z.int()),
     symlink_target: z.optional(z.string()),
   }),
-  errors: ['forbidden_path'],
+  errors: ['forbidden_path', 'resource_limit'],
 });
 
 export const FsEdit = defineMethod({
@@ -128,7 +132,7 @@ export const FsEdit = defineMethod({
     ...ExpectParams,
   }),
   result: z.object({ ...Written, replacements: z.int() }),
-  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+  errors: CHANGE_ERRORS,
 });
 
 export const FsPatch = defineMethod({
@@ -141,7 +145,7 @@ export const FsPatch = defineMethod({
     deleted: z.array(z.string()),
     moved: z.optional(z.array(z.object({ from: z.string(), to: z.string() }))),
   }),
-  errors: ['forbidden_path', 'concurrency_conflict', 'resource_limit'],
+  errors: CHANGE_ERRORS,
 });
 
 export const FsMkdir = defineMethod({
@@ -149,7 +153,7 @@ export const FsMkdir = defineMethod({
   summary: 'Make a folder.',
   params: z.object({ ...SessionParams, path: Path, parents: z._default(z.boolean(), false) }),
   result: z.object({ path: z.string(), created: z.boolean() }),
-  errors: ['forbidden_path'],
+  errors: WORK_ERRORS,
 });
 
 export const FsRemove = defineMethod({
@@ -162,7 +166,7 @@ export const FsRemove = defineMethod({
     missing_ok: z._default(z.boolean(), false),
   }),
   result: z.object({ path: z.string(), removed: z.int() }),
-  errors: ['forbidden_path', 'timeout'],
+  errors: WORK_ERRORS,
 });
 
 const TwoPaths = {
@@ -177,7 +181,7 @@ export const FsMove = defineMethod({
   summary: 'Move or rename a file or folder.',
   params: z.object({ ...SessionParams, ...TwoPaths }),
   result: z.object({ from: z.string(), to: z.string() }),
-  errors: ['forbidden_path', 'concurrency_conflict'],
+  errors: CHANGE_ERRORS,
 });
 
 export const FsCopy = defineMethod({
@@ -185,7 +189,7 @@ export const FsCopy = defineMethod({
   summary: 'Copy a file; with recursive, a folder and all that is in it.',
   params: z.object({ ...SessionParams, ...TwoPaths, recursive: z._default(z.boolean(), false) }),
   result: z.object({ from: z.string(), to: z.string(), entries: z.int() }),
-  errors: ['forbidden_path', 'concurrency_conflict', 'timeout'],
+  errors: CHANGE_ERRORS,
 });
 
 /** Names or paths of files; one without a slash is about names at any depth. */
@@ -232,5 +236,5 @@ export const FsSearch = defineMethod({
     large_files: z.int(),
     unreadable: z.int(),
   }),
-  errors: ['forbidden_path', 'resource_limit', 'timeout'],
+  errors: WORK_ERRORS,
 });

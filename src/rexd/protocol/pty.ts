@@ -18,7 +18,7 @@ export const PtyOpen = defineMethod({
     timeout_ms: z.optional(Amount),
   }),
   result: z.object({ pty_id: PtyId, process_id: ProcessId }),
-  errors: ['unauthorized', 'forbidden_path', 'unsupported_capability', 'resource_limit'],
+  errors: ['unauthorized', 'forbidden_path', 'process_not_found', 'unsupported_capability', 'resource_limit'],
 });
 
 export const PtyInput = defineMethod({

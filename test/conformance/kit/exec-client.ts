@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { until } from '../../helpers/wait.js';
+import { expectDeclared } from './declared-errors.js';
 import { type Answer, RexdUnderTest } from './rexd-under-test.js';
 import { makeGrounds, type MoreConfig } from './target.js';
 
@@ -75,7 +76,9 @@ export class ExecClient implements AsyncDisposable {
   /** The answer, whichever it is; `session_id` is added unless it is given. */
   async call(method: string, params: Record<string, unknown> = {}): Promise<Answer> {
     const id = this.send(method, params);
-    return await until(() => this.#answers.get(id), `the answer of ${method}`, WAIT_MS);
+    const answer = await until(() => this.#answers.get(id), `the answer of ${method}`, WAIT_MS);
+    expectDeclared(method, answer.error?.code);
+    return answer;
   }
 
   async ask(method: string, params: Record<string, unknown> = {}): Promise<Record<string, unknown>> {

@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { Program } from '../../helpers/program.js';
+import { expectDeclared } from './declared-errors.js';
 import { type Grounds, makeGrounds, rexdCommand } from './target.js';
 
 export interface Answer {
@@ -38,6 +39,7 @@ export class RexdUnderTest extends Program {
     const id = ++this.#lastId;
     const answer = await this.exchange(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
     expect(answer.id).toBe(id);
+    expectDeclared(method, answer.error?.code);
     return answer;
   }
 
