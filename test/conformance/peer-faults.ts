@@ -7,7 +7,7 @@ export interface PeerFault {
   readonly clauses: readonly ClauseId[];
 }
 
-/** By the part of the protocol. Files and terminals are not here: their clauses were written from their faults. */
+/** By the part of the protocol. */
 export const peerFaults: Readonly<Record<string, readonly PeerFault[]>> = {
   'messages on the wire': [
     {
@@ -91,6 +91,79 @@ export const peerFaults: Readonly<Record<string, readonly PeerFault[]>> = {
     },
     { what: 'every signal but KILL is TERM', clauses: ['rexd/exec.kill/signals'] },
     { what: 'a whole output can be lost', clauses: ['rexd/exec.output/complete'] },
+  ],
+  files: [
+    { what: 'an offset below 0 reads from 0', clauses: ['rexd/fs.read/range'] },
+    { what: 'characters are cut at the edges of a range', clauses: ['rexd/fs.read/characters'] },
+    {
+      what: 'an unknown encoding or mode is taken for the default, missing content for an empty file',
+      clauses: ['rexd/fs.read/encoding', 'rexd/fs.write/params'],
+    },
+    { what: 'mode create overwrites a file', clauses: ['rexd/fs.write/create'] },
+    {
+      what: 'a replaced file loses its mode and owner, a link becomes a file, remains stay behind, long names fail',
+      clauses: ['rexd/fs.write/atomic', 'rexd/fs.write/keeps', 'rexd/fs/hard-links'],
+    },
+    {
+      what: 'expected_mtime is ignored where there is no file, and misses quick writes',
+      clauses: ['rexd/fs.write/expected-mtime', 'rexd/fs.write/quick-writes'],
+    },
+    {
+      what: 'a list that was cut off does not say so',
+      clauses: ['rexd/fs.list/max-entries', 'rexd/fs/big-tree'],
+    },
+    { what: 'a name that is not UTF-8 cannot be used', clauses: ['rexd/fs.list/any-name'] },
+    {
+      what: 'glob knows neither ** nor braces, and counts before it filters',
+      clauses: ['rexd/fs.glob/patterns', 'rexd/fs.glob/max-matches'],
+    },
+    { what: 'a patch that fails leaves half of it done', clauses: ['rexd/fs.patch/all-or-nothing'] },
+    {
+      what: 'End of File, blank context and hunks without @@ are passed over; the first of several places is taken',
+      clauses: ['rexd/fs.patch/clear'],
+    },
+    {
+      what: 'a patch changes line ends, the last newline and the mode',
+      clauses: ['rexd/fs.patch/keeps'],
+    },
+    {
+      what: 'a move of a patch overwrites, a delete removes a folder',
+      clauses: ['rexd/fs.patch/taken-names'],
+    },
+    { what: 'links lead out of the roots', clauses: ['rexd/roots/links', 'rexd/roots/dangling-link'] },
+    {
+      what: 'a temporary name that can be foreseen leads out of the roots',
+      clauses: ['rexd/roots/temporary-names'],
+    },
+    { what: 'writing a root itself leaves a file beside it', clauses: ['rexd/roots/itself'] },
+    { what: 'a folder swapped for a link leaks', clauses: ['rexd/roots/swap', 'rexd/roots/swap-soak'] },
+    {
+      what: 'a hard link is a way out that nothing can close',
+      clauses: ['rexd/roots/hard-links', 'rexd/fs/hard-links'],
+    },
+    { what: 'a root "/" allows nothing but itself', clauses: ['rexd/roots/slash'] },
+  ],
+  terminals: [
+    { what: 'TERM is what the server happens to have', clauses: ['rexd/pty.open/term'] },
+    { what: 'login and timeout_ms are ignored', clauses: ['rexd/pty.open/program', 'rexd/pty.open/timeout'] },
+    {
+      what: 'env replaces the environment of a terminal',
+      clauses: ['rexd/pty.open/env'],
+    },
+    {
+      what: 'a prompt is never seen, carriage returns are taken',
+      clauses: ['rexd/pty.output/at-once', 'rexd/pty.output/exact'],
+    },
+    {
+      what: 'most of a long output is lost',
+      clauses: ['rexd/pty.output/slow-client', 'rexd/pty.output/exact'],
+    },
+    { what: 'a terminal of 0 columns is made', clauses: ['rexd/pty.resize/size'] },
+    {
+      what: 'the process of a terminal is unknown to exec.*',
+      clauses: ['rexd/pty/process'],
+    },
+    { what: 'terminals survive their session', clauses: ['rexd/pty/session-close'] },
   ],
   'configuration and audit': [
     { what: 'there is no --version', clauses: ['rexd/clients/launch'] },
