@@ -2,11 +2,11 @@
 // inside a tree are copied as links.
 
 import { chmodSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
+import { copyBytes } from './copy-bytes.js';
 import { AlreadyExistsError, InvalidPathError, TooLargeError, typedError } from './errors.js';
 import { isInside } from './is-inside.js';
 import { cleanPath, readLinkText, toSystemPath } from './names.js';
-import { descriptorPath, type Pin } from './pin.js';
+import type { Pin } from './pin.js';
 import { locate, Place } from './place.js';
 import { syncDirectory, syncFile } from './put-bytes.js';
 import { assertPlainFile } from './read.js';
@@ -97,14 +97,13 @@ class Copy {
     this.#turns = new Turns(options.signal);
   }
 
-  /** The kernel copies, in a thread of its own: by reference where the file system can. */
   async file(source: Pin, target: Place, overwrite: boolean): Promise<void> {
     this.#count();
     const stat = source.stat();
     assertPlainFile(this.#set, stat, this.#asked);
     if (!overwrite && target.look() !== undefined) throw new AlreadyExistsError(this.#asked);
     using temp = new TempFile(target.parent, PRIVATE_MODE);
-    await copyFile(source.here, descriptorPath(temp.fd));
+    await copyBytes(source, temp.fd, stat.size, this.#options.signal);
     fchmodSync(temp.fd, stat.mode & PERMISSIONS);
     if (this.#options.durable !== false) await syncFile(temp.fd);
     this.#options.signal?.throwIfAborted();
