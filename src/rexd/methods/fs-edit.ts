@@ -10,10 +10,8 @@ import { expectationOf } from '../fs/expectation.js';
 import { type FileCall, fileCall } from '../fs/file-call.js';
 import { inTurn } from '../fs/in-turn.js';
 import { replaceText } from '../fs/replace-text.js';
+import { retryConflicts } from '../fs/retry-conflicts.js';
 import type { FsEdit } from '../protocol/fs.js';
-
-/** How often an edit begins anew because the file was written meanwhile. */
-export const MAX_EDIT_TRIES = 10;
 
 export async function editFile(
   params: ParamsOf<typeof FsEdit>,
@@ -40,14 +38,8 @@ async function editUntilKept(
   params: ParamsOf<typeof FsEdit>,
   call: FileCall,
 ): Promise<ResultOf<typeof FsEdit>> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await editContent(path, params, call);
-    } catch (thrown) {
-      const mayTryAgain = expectationOf(params).expect === undefined && tries < MAX_EDIT_TRIES;
-      if (!mayTryAgain || !(thrown instanceof ConflictError)) throw thrown;
-    }
-  }
+  const edit = (): Promise<ResultOf<typeof FsEdit>> => editContent(path, params, call);
+  return await (expectationOf(params).expect === undefined ? retryConflicts(edit) : edit());
 }
 
 async function editContent(
