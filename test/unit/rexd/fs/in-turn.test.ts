@@ -14,7 +14,10 @@ beforeEach(() => {
   call = {
     roots: new RootSet([root]),
     resolve: (path, base) => resolve(base ?? root, path),
-    signal: new AbortController().signal,
+    // Each call has its own.
+    get signal() {
+      return new AbortController().signal;
+    },
   };
   writeFileSync(join(root, 'a'), '');
   symlinkSync('a', join(root, 'link'));
