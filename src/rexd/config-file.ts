@@ -18,7 +18,7 @@ export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Rotated audit files that may be kept: each rotation renames all of them. */
 export const MAX_AUDIT_FILES = 1000;
 /** An audit file holds at least the longest entry there can be. */
-const MIN_AUDIT_BYTES = 64 * 1024;
+export const MIN_AUDIT_BYTES = 64 * 1024;
 
 const text = z.string().check(z.minLength(1));
 const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));

@@ -3,9 +3,14 @@
 import * as z from 'zod/mini';
 import { Path } from './path.js';
 
-export const SessionId = z.string().check(z.minLength(1), z.maxLength(128));
-export const ProcessId = z.string().check(z.minLength(1), z.maxLength(128));
-export const PtyId = z.string().check(z.minLength(1), z.maxLength(128));
+/** Far more than an id of ours has; a longer one is none, and is not looked for. */
+export const MAX_ID_CHARS = 128;
+/** Words of a command; the kernel takes no more bytes than these would need. */
+export const MAX_ARGV_WORDS = 65_536;
+
+export const SessionId = z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS));
+export const ProcessId = z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS));
+export const PtyId = z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS));
 export const Encoding = z.enum(['utf8', 'base64']);
 /** Whole and not negative; 0 stands for "as the server has it". */
 export const Amount = z.int().check(z.gte(0));
@@ -18,7 +23,7 @@ export const Ok = z.object({ ok: z.boolean() });
 
 /** How a program is named, for exec.start and pty.open alike. */
 export const ProgramParams = {
-  argv: z.optional(z.array(z.string()).check(z.minLength(1), z.maxLength(65_536))),
+  argv: z.optional(z.array(z.string()).check(z.minLength(1), z.maxLength(MAX_ARGV_WORDS))),
   shell: z._default(z.boolean(), false),
   command: z.optional(z.string()),
   login: z._default(z.boolean(), false),

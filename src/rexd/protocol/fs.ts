@@ -5,6 +5,11 @@ import { defineMethod } from '../../wire/jsonrpc/method.js';
 import { Amount, Encoding, Mtime, SessionParams } from './fields.js';
 import { Path } from './path.js';
 
+/** Patterns of names in one search: every file is held against each of them. */
+export const MAX_NAME_PATTERNS = 100;
+/** Of a text or pattern to be searched for. */
+export const MAX_QUERY_CHARS = 4096;
+
 export const EntryType = z.enum(['file', 'dir', 'symlink', 'other']);
 
 /** The file as the caller last saw it; when it is another by now, nothing is written and the answer says what is there. */
@@ -193,7 +198,7 @@ export const FsCopy = defineMethod({
 });
 
 /** Names or paths of files; one without a slash is about names at any depth. */
-const NamePatterns = z._default(z.array(Path).check(z.maxLength(100)), []);
+const NamePatterns = z._default(z.array(Path).check(z.maxLength(MAX_NAME_PATTERNS)), []);
 
 export const FsSearch = defineMethod({
   name: 'fs.search',
@@ -201,7 +206,7 @@ export const FsSearch = defineMethod({
     'The lines that have a text, or match a regular expression, in a file or in the files below a folder. Without .git and what .gitignore files leave out, unless gitignore is false; hidden files are searched unless hidden is false; links are not followed, binary files and files over 16 MiB are passed by and counted. column counts characters from 1; a long line is cut around the match. The answer stays below 1 MiB; truncated_by says which bound was reached.',
   params: z.object({
     ...SessionParams,
-    query: z.string().check(z.minLength(1), z.maxLength(4096)),
+    query: z.string().check(z.minLength(1), z.maxLength(MAX_QUERY_CHARS)),
     path: z.optional(Path),
     regex: z._default(z.boolean(), false),
     case_sensitive: z._default(z.boolean(), true),

@@ -9,6 +9,11 @@ import { Path } from './path.js';
 
 export const PROTOCOL = 'rexd/1';
 
+/** Of what a client says of itself; it is for the log. */
+export const MAX_CLIENT_CHARS = 256;
+/** Roots, or capabilities, that one session may ask for: each is compared with all there are. */
+export const MAX_REQUESTED = 64;
+
 const limit = z.int().check(z.gte(1));
 const lowered = z.optional(limit);
 
@@ -16,10 +21,10 @@ export const SessionOpen = defineMethod({
   name: 'session.open',
   summary: 'Open a session: its roots, its limits and what the server can do.',
   params: z.object({
-    client_name: z._default(z.string().check(z.maxLength(256)), 'unknown'),
-    client_version: z.optional(z.string().check(z.maxLength(256))),
-    workspace_roots: z.optional(z.array(Path).check(z.maxLength(64))),
-    requested_capabilities: z.optional(z.array(z.string()).check(z.maxLength(64))),
+    client_name: z._default(z.string().check(z.maxLength(MAX_CLIENT_CHARS)), 'unknown'),
+    client_version: z.optional(z.string().check(z.maxLength(MAX_CLIENT_CHARS))),
+    workspace_roots: z.optional(z.array(Path).check(z.maxLength(MAX_REQUESTED))),
+    requested_capabilities: z.optional(z.array(z.string()).check(z.maxLength(MAX_REQUESTED))),
     limits: z.optional(z.object(eachLimit(lowered))),
   }),
   get result() {

@@ -4,17 +4,17 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openSandbox } from '../../../src/guard/sandbox-probe.js';
 import { isAlive, running } from '../../helpers/proc.js';
 import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { whyNoSandbox } from '../kit/sandbox-here.js';
 import { makeGrounds } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
-const probed = await openSandbox({ network: true, readWrite: [], readOnly: [] });
-const MODES = 'problem' in probed ? ['off'] : ['off', 'required'];
-if ('problem' in probed) process.stderr.write(`SKIPPED: detach in the sandbox, because ${probed.problem}\n`);
+const missing = whyNoSandbox();
+const MODES = missing === undefined ? ['off', 'required'] : ['off'];
+if (missing !== undefined) process.stderr.write(`SKIPPED: detach in the sandbox, because ${missing}\n`);
 
 const open = (mode: string): Promise<ExecClient> =>
   ExecClient.open({ config: { tables: ['[security.sandbox]', `mode = "${mode}"`] } });

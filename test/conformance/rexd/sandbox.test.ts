@@ -4,16 +4,15 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { openSandbox } from '../../../src/guard/sandbox-probe.js';
 import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { Terminal } from '../kit/pty-client.js';
+import { whyNoSandbox } from '../kit/sandbox-here.js';
 import { makeGrounds } from '../kit/target.js';
 import { verifies as cites, type ClauseId } from '../kit/verifies.js';
 
-const probed = await openSandbox({ network: true, readWrite: [], readOnly: [] });
-const missing = 'problem' in probed ? probed.problem : undefined;
+const missing = whyNoSandbox();
 if (missing !== undefined) process.stderr.write(`SKIPPED: tests of the sandbox, because ${missing}\n`);
 const verifies = (id: ClauseId, body: () => Promise<void>, needs: 'bwrap' | 'nothing' = 'bwrap'): void =>
   cites(id, async (_transport, skip) => {

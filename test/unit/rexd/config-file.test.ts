@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { MAX_AUDIT_FILES, readConfigFile, refuseRoot } from '../../../src/rexd/config-file.js';
+import {
+  MAX_AUDIT_FILES,
+  MIN_AUDIT_BYTES,
+  readConfigFile,
+  refuseRoot,
+} from '../../../src/rexd/config-file.js';
 import { lineOfKey } from '../../../src/rexd/config-line.js';
 import { ConfigError, DEFAULTS, type RexdConfig } from '../../../src/rexd/settings.js';
 
@@ -152,7 +157,10 @@ test('a value of the wrong type or out of range names the key and the line', asy
       '[security.sandbox]\nread_write = ["cache"]',
       'line 2: security.sandbox.read_write[0]: must be an absolute path',
     ],
-    ['[audit]\nmax_bytes = 10', 'line 2: audit.max_bytes: must be at least 65536'],
+    [
+      `[audit]\nmax_bytes = ${MIN_AUDIT_BYTES - 1}`,
+      `line 2: audit.max_bytes: must be at least ${MIN_AUDIT_BYTES}`,
+    ],
     [`[audit]\nkeep = ${MAX_AUDIT_FILES + 1}`, `line 2: audit.keep: must be at most ${MAX_AUDIT_FILES}`],
     ['[limits]\n\nmax_output_bytes = 0', 'line 3: limits.max_output_bytes: expected a whole number'],
     ['[security]\ndeny_commands = ["a", ""]', 'line 2: security.deny_commands'],
