@@ -70,3 +70,8 @@ export function rexdCommand(grounds: Grounds): [string, ...string[]] {
     word.replaceAll('{config}', grounds.config).replaceAll('{root}', grounds.root),
   ) as [string, ...string[]];
 }
+
+/** For what is about the command line of our own server: another one's is not known. */
+export function skipForeign(skip: (reason: string) => void): void {
+  if (process.env[TARGET_VARIABLE] !== undefined) skip('it is about the command line of our own server');
+}

@@ -8,7 +8,7 @@ import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { Terminal } from '../kit/pty-client.js';
 import { startRexd } from '../kit/rexd-under-test.js';
-import { makeGrounds } from '../kit/target.js';
+import { makeGrounds, skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
 const MIB = 1024 * 1024;
@@ -19,7 +19,8 @@ const CLIENTS = [
   { client_name: 'opencode', client_version: '1.0.0' },
 ] as const;
 
-verifies('rexd/clients/launch', async () => {
+verifies('rexd/clients/launch', async (_transport, skip) => {
+  skipForeign(skip);
   for (const flag of ['-h', '--help', '--version'])
     expect(await run([process.execPath, bin('rexd'), flag]), flag).toMatchObject({ code: 0, signal: null });
   using grounds = makeGrounds();
@@ -49,7 +50,8 @@ verifies('rexd/clients/open', async () => {
   }
 });
 
-verifies('rexd/clients/report-version', async () => {
+verifies('rexd/clients/report-version', async (_transport, skip) => {
+  skipForeign(skip);
   using grounds = makeGrounds();
   writeFileSync(
     grounds.config,

@@ -9,7 +9,7 @@ import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { whyNoSandbox } from '../kit/sandbox-here.js';
-import { makeGrounds } from '../kit/target.js';
+import { makeGrounds, skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
 const missing = whyNoSandbox();
@@ -160,7 +160,8 @@ ${sandbox.tables.join('\n')}\n`,
   });
 }
 
-verifies('rexd/ground/check', async () => {
+verifies('rexd/ground/check', async (_transport, skip) => {
+  skipForeign(skip);
   using grounds = makeGrounds();
   const check = async (state: string, ...more: string[]): Promise<string> => {
     const command = [process.execPath, bin('rexd'), '--check', '--config', grounds.config, ...more] as const;

@@ -8,6 +8,7 @@ import { bin, Program } from '../../helpers/program.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { Terminal } from '../kit/pty-client.js';
 import { startRexd } from '../kit/rexd-under-test.js';
+import { skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
 const serve = (...security: string[]): Promise<ExecClient> => ExecClient.open({ config: { security } });
@@ -183,7 +184,8 @@ verifies('rexd/limits/lowered', async () => {
     });
 });
 
-verifies('rexd/roots/none', async () => {
+verifies('rexd/roots/none', async (_transport, skip) => {
+  skipForeign(skip);
   await using program = new Program([process.execPath, bin('rexd'), '--stdio'], {
     env: { XDG_CONFIG_HOME: '/nonexistent', HOME: '/nonexistent' },
   });

@@ -9,14 +9,19 @@ import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { Terminal } from '../kit/pty-client.js';
 import { whyNoSandbox } from '../kit/sandbox-here.js';
-import { makeGrounds } from '../kit/target.js';
+import { makeGrounds, skipForeign } from '../kit/target.js';
 import { verifies as cites, type ClauseId } from '../kit/verifies.js';
 
 const missing = whyNoSandbox();
 if (missing !== undefined) process.stderr.write(`SKIPPED: tests of the sandbox, because ${missing}\n`);
-const verifies = (id: ClauseId, body: () => Promise<void>, needs: 'bwrap' | 'nothing' = 'bwrap'): void =>
+const verifies = (
+  id: ClauseId,
+  body: () => Promise<void>,
+  needs: 'bwrap' | 'nothing' | 'ours' = 'bwrap',
+): void =>
   cites(id, async (_transport, skip) => {
     if (missing !== undefined && needs === 'bwrap') skip(missing);
+    if (needs === 'ours') skipForeign(skip);
     await body();
   });
 
@@ -243,7 +248,7 @@ verifies(
       }
     }
   },
-  'nothing',
+  'ours',
 );
 
 /** How many processes there are of `sleep` with such an argument. */
