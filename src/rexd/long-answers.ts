@@ -2,6 +2,11 @@
 //
 // A client may send a thousand reads in one go. Without this, all of them would be in memory before the first is sent.
 
+import { RawJson } from '../wire/jsonrpc/encode.js';
+
+/** So many of these fit into what may wait for a client, whatever else does. */
+const SHORT_BYTES = 64 * 1024;
+
 export interface LongAnswersOptions {
   readonly maxAtOnce: number;
   /** Whether the client has yet to take what was sent. */
@@ -45,13 +50,12 @@ export class LongAnswers {
       this.#made();
       throw thrown;
     }
-    if (!(result instanceof Promise)) {
-      this.#made();
-      return result;
-    }
-    // When the answer has been queued, which is some promises later: only then can it be seen whether there is room.
+    // Its turn is over when the answer has been queued, which may be some promises later: only then can it be seen
+    // whether there is room for another. One that is short needs no such care.
     const made = (): void => void setImmediate(() => this.#made());
-    result.then(made, made);
+    if (result instanceof Promise) result.then(made, made);
+    else if (isLong(result)) made();
+    else this.#made();
     return result;
   }
 
@@ -84,4 +88,8 @@ export class LongAnswers {
     this.#draining = false;
     this.#pump();
   }
+}
+
+function isLong(result: unknown): boolean {
+  return result instanceof RawJson && result.json.length > SHORT_BYTES;
 }

@@ -1,6 +1,7 @@
 // Long answers: a few at a time, in order, and none while nobody takes them.
 
 import { expect, test } from 'vitest';
+import { RawJson } from '../../../src/wire/jsonrpc/encode.js';
 import { LongAnswers } from '../../../src/rexd/long-answers.js';
 import { MAX_READS_AT_ONCE, MAX_WALKS_AT_ONCE } from '../../../src/rexd/server.js';
 import { until } from '../../helpers/wait.js';
@@ -60,6 +61,21 @@ test('what is done at once is answered at once, as what it is', () => {
   expect(answers.run(() => 'now')).toBe('now');
   expect(() => answers.run(() => JSON.parse('{'))).toThrow(SyntaxError);
   expect(answers.run(() => 'again')).toBe('again');
+});
+
+test('a long one that is done at once keeps its turn until its answer can be seen in the queue', async () => {
+  const { answers } = answersFor(2);
+  const long = (): RawJson => new RawJson('x'.repeat(100_000));
+  let made = 0;
+  const all = [1, 2, 3, 4, 5].map(() =>
+    answers.run(() => {
+      made += 1;
+      return long();
+    }),
+  );
+  expect(made).toBe(2);
+  await Promise.all(all.map(async (each) => await each));
+  expect(made).toBe(5);
 });
 
 test('none is made while the client does not take what is there', async () => {
