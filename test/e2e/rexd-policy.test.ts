@@ -98,12 +98,14 @@ const serve = (security: string): Client => new Client(bin('rexd'), security);
 test('only what is on the list of allowed commands runs, with a terminal or without', async () => {
   await using client = serve('allow_commands = ["echo", "git status"]');
   expect(await client.print({ argv: ['echo', 'hi'] })).toBe('hi\n');
+  expect(await client.print({ shell: true, command: "echo 'a b' | echo hi" })).toBe('hi\n');
   for (const method of ['exec.start', 'pty.open'])
     for (const command of [
       { argv: ['ls'] },
       { argv: ['git', 'push'] },
       { argv: ['env', 'ls'] },
-      { shell: true, command: 'echo hi' },
+      { shell: true, command: 'echo hi && ls' },
+      { shell: true, command: 'echo $(ls)' },
     ])
       expect((await client.call(method, command)).error, JSON.stringify(command)).toMatchObject({
         code: -32001,
@@ -173,7 +175,7 @@ test('a rule that cannot be used exits 2 and names the file, the key and the rul
   const wrong: [string, RegExp][] = [
     [
       'allow_commands = ["ls", "bin/ls"]',
-      /c\.toml: security\.allow_commands\[1\] "bin\/ls": expected a bare name or/,
+      /c\.toml: line 2: security\.allow_commands\[1\] "bin\/ls": expected a bare name or/,
     ],
     ['deny_commands = ["** x"]', /security\.deny_commands\[0\] "\*\* x": begins with \*\*/],
     ['sudo = ["id \\\\"]', /security\.sudo\[0\] .*ends in a backslash/],
