@@ -1,0 +1,71 @@
+// Targets: the hosts commands can be sent to, in the file that other clients of REXD share.
+
+import * as z from 'zod/mini';
+import { LocalError } from '../../base/errors.js';
+import { describeIssues, sayIssue } from '../../base/schema-issues.js';
+
+/** Always there, never in the file: this machine. */
+export const LOCAL = 'local';
+/** Where rexd is when a target does not say. */
+export const DEFAULT_COMMAND = '/usr/local/bin/rexd --stdio';
+/** An alias is typed and shown, and stands in commands. */
+export const ALIAS = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+const text = z.string().check(z.minLength(1), z.maxLength(4096));
+
+/** No host, user or option may look like an option of ssh that was never asked for. */
+const word = text.check(z.refine((value) => !value.startsWith('-'), 'must not begin with "-"'));
+
+/** Loose: what other clients keep in the file stays in it. */
+export const Target = z.looseObject({
+  transport: z._default(z.literal('ssh'), 'ssh'),
+  host: word,
+  user: z.optional(word),
+  port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
+  identityFile: z.optional(text),
+  sshOptions: z.optional(z.array(text).check(z.maxLength(64))),
+  command: z.optional(text),
+  workspaceRoots: z._default(z.array(text).check(z.maxLength(64)), []),
+  defaultCwd: z.optional(text),
+  loginShell: z.optional(z.boolean()),
+  description: z.optional(z.string()),
+});
+export type Target = z.output<typeof Target>;
+
+const TargetsFile = z.looseObject({
+  version: z._default(z.literal(1), 1),
+  targets: z._default(z.record(z.string(), Target), {}),
+});
+export type TargetsFile = z.output<typeof TargetsFile>;
+
+export class TargetsError extends LocalError {
+  override readonly name = 'TargetsError';
+
+  constructor(message: string, cause?: unknown) {
+    super('bad_targets', message, { cause });
+  }
+}
+
+/** Throws a TargetsError that names the file and the field. */
+export function parseTargets(source: string, file: string): TargetsFile {
+  let value: unknown;
+  try {
+    value = JSON.parse(source);
+  } catch (cause) {
+    throw new TargetsError(`${file}: is no JSON`, cause);
+  }
+  const checked = z.safeParse(TargetsFile, value);
+  if (!checked.success) {
+    const issues = describeIssues(checked.error.issues, value).map((issue) => sayIssue(issue, ''));
+    throw new TargetsError(`${file}: ${issues.join('; ')}`);
+  }
+  for (const alias of Object.keys(checked.data.targets)) assertAlias(alias, file);
+  return checked.data;
+}
+
+export function assertAlias(alias: string, file?: string): void {
+  const where = file === undefined ? '' : `${file}: `;
+  if (alias === LOCAL) throw new TargetsError(`${where}"${LOCAL}" is this machine and cannot be another`);
+  if (!ALIAS.test(alias))
+    throw new TargetsError(`${where}"${alias}" is no name for a target: letters, digits, ".", "_" and "-"`);
+}
