@@ -34,9 +34,7 @@ export async function openCommandLink(
   const [program = '', ...args] = command;
   const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
   await started(child, program);
-  const exited = once(child, 'exit').then(
-    ([code, signal]) => ({ code, signal }) as Awaited<CommandLink['exited']>,
-  );
+  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
   const filter = new SkipNoise();
   child.stdout.pipe(filter);
   child.stdout.once('error', (error) => filter.destroy(error));
