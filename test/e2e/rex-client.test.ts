@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connectTarget } from '../../src/client/rex/connect-target.js';
+import { ConnectError } from '../../src/client/rex/explain-failure.js';
 import { RexClient } from '../../src/client/rex/rex-client.js';
 import { childLink } from '../../src/wire/transport/stdio.js';
 import { bin } from '../helpers/program.js';
@@ -87,7 +89,46 @@ test('closing a process kills it', async () => {
 test('a server that is killed is told to whoever waits for a process', async () => {
   const process = await client.start({ argv: ['sleep', '1000'] });
   server.kill('SIGKILL');
-  await expect(process.exit).rejects.toThrow();
-  await expect(client.request('session.info', {})).rejects.toThrow();
+  await expect(process.exit).rejects.toThrow('connection');
+  await expect(client.request('session.info', {})).rejects.toThrow('connection');
   await until(() => client.closing, 'the client to notice');
+});
+
+test('this machine is a target, and what is in the way of another is said in plain words', async () => {
+  const localCommand = [process.execPath, bin('rexd'), '--stdio', '--root', folder];
+  const options = { clientName: 'test', localCommand };
+  await using local = await connectTarget({ alias: 'local', target: undefined, why: '' }, options);
+  expect((await local.run({ argv: ['pwd'] })).stdout.toString()).toBe(`${folder}\n`);
+  const broken = async (script: string): Promise<string> => {
+    const connected = connectTarget(
+      { alias: 'local', target: undefined, why: '' },
+      { ...options, localCommand: ['sh', '-c', script] },
+    );
+    const error = await connected.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    return error instanceof ConnectError ? `${error.reason}: ${error.message}` : 'connected';
+  };
+  expect(await broken('echo "Host key verification failed." >&2; exit 255')).toContain(
+    'host_key: cannot connect to local',
+  );
+  expect(await broken('echo "me@h: Permission denied (publickey)." >&2; exit 255')).toContain(
+    'not_authorised:',
+  );
+  expect(await broken('echo "sh: 1: rexd: not found" >&2; exit 127')).toContain('no_rexd:');
+  expect(await broken('echo Welcome; exit 0')).toContain(
+    'noise: cannot connect to local: something else answered: "Welcome"',
+  );
+  expect(await broken('exit 3')).toContain('exit code 3');
+});
+
+test('what a login prints before the protocol is passed over', async () => {
+  const script = 'echo "Welcome to $HOST"; printf "\\033[1mnews\\033[0m\\n"; exec "$@"';
+  const localCommand = ['sh', '-c', script, 'sh', process.execPath, bin('rexd'), '--stdio', '--root', folder];
+  await using local = await connectTarget(
+    { alias: 'local', target: undefined, why: '' },
+    { clientName: 'test', localCommand },
+  );
+  expect((await local.run({ argv: ['echo', 'hi'] })).stdout.toString()).toBe('hi\n');
 });

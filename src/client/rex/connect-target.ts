@@ -1,0 +1,40 @@
+// From a target to a client: this machine by a rexd of its own, another by the user's ssh.
+
+import { toError } from '../../base/errors.js';
+import { type CommandLink, openCommandLink } from './command-link.js';
+import { explainFailure } from './explain-failure.js';
+import { RexClient, type RexClientOptions } from './rex-client.js';
+import type { TargetChoice } from './select-target.js';
+import { sshCommand } from './ssh-command.js';
+
+export interface ConnectOptions extends RexClientOptions {
+  /** The rexd of this machine, for `local`. */
+  readonly localCommand: readonly string[];
+  /** See SshOptions. */
+  readonly controlFolder?: string | undefined;
+}
+
+/** Rejects with a ConnectError that says in plain words what is in the way. */
+export async function connectTarget(choice: TargetChoice, options: ConnectOptions): Promise<RexClient> {
+  const { alias, target } = choice;
+  const command =
+    target === undefined
+      ? options.localCommand
+      : sshCommand(target, { controlFolder: options.controlFolder });
+  let link: CommandLink | undefined;
+  try {
+    link = await openCommandLink(command);
+    const roots = options.workspaceRoots ?? target?.workspaceRoots ?? [];
+    return await RexClient.open(link, { ...options, ...(roots.length > 0 && { workspaceRoots: roots }) });
+  } catch (thrown) {
+    const exit = link === undefined ? undefined : await link.exited;
+    throw explainFailure({
+      alias,
+      remote: target !== undefined,
+      error: toError(thrown),
+      stderr: link?.stderr() ?? '',
+      noise: link?.noise() ?? '',
+      exitCode: exit?.code ?? undefined,
+    });
+  }
+}
