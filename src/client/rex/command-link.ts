@@ -10,6 +10,8 @@ import { SkipNoise } from './skip-noise.js';
 
 /** Of what the command says on stderr, the end is kept: that is where ssh tells why it gave up. */
 export const MAX_STDERR_CHARS = 8 * 1024;
+/** How long its stderr is listened to after its end. */
+const LAST_WORDS_MS = 250;
 
 export interface CommandLink extends StreamLink {
   readonly pid: number;
@@ -34,7 +36,7 @@ export async function openCommandLink(
   const [program = '', ...args] = command;
   const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
   await started(child, program);
-  const exited = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+  const exited = ended(child);
   const filter = new SkipNoise();
   child.stdout.pipe(filter);
   child.stdout.once('error', (error) => filter.destroy(error));
@@ -54,6 +56,18 @@ export async function openCommandLink(
       await end(child, exited);
     },
   };
+}
+
+/** Its last words may come a moment after its end; somebody who has inherited stderr may keep it for good. */
+async function ended(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+): Promise<Awaited<CommandLink['exited']>> {
+  const said = once(child.stderr, 'close').catch(() => {});
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([said, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))]);
+  clearTimeout(timer);
+  return { code, signal };
 }
 
 /** The end of its input ends it. One that does not heed that is told twice. */
