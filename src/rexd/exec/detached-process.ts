@@ -13,7 +13,7 @@ import { type DetachedStart, startDetached } from '../../host/process/start-deta
 import type { ExecRequest } from './exec-process.js';
 import type { ExitState } from './exit-state.js';
 import { readKept } from './kept-output.js';
-import { type ExitEvent, LiveProcess } from './live-process.js';
+import { type ExitEvent, LiveProcess, execExitEvent } from './live-process.js';
 import { OutputBudget } from './output-budget.js';
 import { OutputFramer } from './output-frame.js';
 import { type EventSink, OutputStream } from './output-stream.js';
@@ -126,20 +126,12 @@ export class DetachedProcess extends LiveProcess {
   }
 
   protected override exitEvent(exit: ExitState): ExitEvent {
-    return {
-      method: 'exec.exit',
-      params: {
-        session_id: this.#request.sessionId,
-        process_id: this.id,
-        exit_code: exit.exitCode,
-        signal: exit.signal,
-        timed_out: this.timedOut,
-        duration_ms: this.durationMs,
-        bytes_stdout: this.#streams.stdout.bytes,
-        bytes_stderr: this.#streams.stderr.bytes,
-        output_limit_exceeded: this.outputLimitExceeded,
-      },
-    };
+    return execExitEvent(
+      { session_id: this.#request.sessionId, process_id: this.id },
+      exit,
+      this,
+      this.#streams,
+    );
   }
 
   /** It goes on; but whoever has called it off is not left with half of it. */

@@ -9,7 +9,7 @@ import { spawnProcess } from '../../host/process/spawn.js';
 import { MAX_SPOOL_BYTES, OutputSpool } from '../../host/process/spool.js';
 import { stopTree } from '../../host/process/stop-tree.js';
 import type { ExitState } from './exit-state.js';
-import { type ExitEvent, LiveProcess } from './live-process.js';
+import { type ExitEvent, LiveProcess, execExitEvent } from './live-process.js';
 import { OutputBudget } from './output-budget.js';
 import { OutputFramer } from './output-frame.js';
 import { type EventSink, OutputStream } from './output-stream.js';
@@ -144,19 +144,7 @@ export class ExecProcess extends LiveProcess {
   }
 
   protected override exitEvent(exit: ExitState): ExitEvent {
-    return {
-      method: 'exec.exit',
-      params: {
-        ...this.#ids,
-        exit_code: exit.exitCode,
-        signal: exit.signal,
-        timed_out: this.timedOut,
-        duration_ms: this.durationMs,
-        bytes_stdout: this.#streams.stdout.bytes,
-        bytes_stderr: this.#streams.stderr.bytes,
-        output_limit_exceeded: this.#budget.exceeded,
-      },
-    };
+    return execExitEvent(this.#ids, exit, this, this.#streams);
   }
 
   #stream(name: StreamName, { sink }: ExecRequest): OutputStream {

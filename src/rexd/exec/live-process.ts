@@ -25,6 +25,28 @@ export interface ExitEvent {
   readonly params: Readonly<Record<string, unknown>>;
 }
 
+/** The last event of a command, whoever watched over it. */
+export function execExitEvent(
+  ids: { readonly session_id: string; readonly process_id: string },
+  exit: ExitState,
+  process: Pick<LiveProcess, 'timedOut' | 'durationMs' | 'outputLimitExceeded'>,
+  streams: Readonly<Record<'stdout' | 'stderr', { readonly bytes: number }>>,
+): ExitEvent {
+  return {
+    method: 'exec.exit',
+    params: {
+      ...ids,
+      exit_code: exit.exitCode,
+      signal: exit.signal,
+      timed_out: process.timedOut,
+      duration_ms: process.durationMs,
+      bytes_stdout: streams.stdout.bytes,
+      bytes_stderr: streams.stderr.bytes,
+      output_limit_exceeded: process.outputLimitExceeded,
+    },
+  };
+}
+
 export abstract class LiveProcess extends Resource implements SessionProcess {
   readonly id: string;
   readonly argv: readonly string[];
