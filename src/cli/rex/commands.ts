@@ -1,0 +1,12 @@
+// The commands of `rex`, in the order in which the help shows them. One that is not chosen is not loaded.
+
+import type { CommandRow } from './command.js';
+
+export const COMMANDS: readonly CommandRow[] = [
+  {
+    name: 'exec',
+    summary: 'run a command on a target',
+    takesRest: true,
+    load: async () => (await import('./exec.js')).execCommand,
+  },
+];

@@ -1,0 +1,16 @@
+// A command that cannot be done, with what its user can do about it.
+
+import { LocalError } from '../../base/errors.js';
+import { EXIT } from '../exit-codes.js';
+
+export class FailedError extends LocalError {
+  override readonly name = 'FailedError';
+  readonly hint: string | undefined;
+  readonly exitCode: number;
+
+  constructor(message: string, hint?: string, exitCode: number = EXIT.failed) {
+    super('failed', message);
+    this.hint = hint;
+    this.exitCode = exitCode;
+  }
+}

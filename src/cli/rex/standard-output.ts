@@ -1,0 +1,36 @@
+// Standard output, at the pace of whoever reads it; nobody reading any more is no failure.
+
+import { writeSync } from 'node:fs';
+import { errnoOf, toError } from '../../base/errors.js';
+
+/** Whoever has seen enough (`rex … | head`) has ended it on purpose. */
+export function isReaderGone(error: Error): boolean {
+  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error));
+}
+
+/** Resolves when the stream has taken it. Rejects with what `isReaderGone` knows when nobody reads. */
+export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8Array): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    stream.once('error', ignore); // the callback is told as well
+    stream.write(bytes, (error) => {
+      stream.off('error', ignore);
+      if (error === undefined || error === null) resolve();
+      else reject(toError(error));
+    });
+  });
+}
+
+/** For a last word, before Node's streams are loaded or when they are not to be. */
+export function writeNow(fd: 1 | 2, text: string): void {
+  try {
+    writeSync(fd, text);
+  } catch {
+    // nobody to tell
+  }
+}
+
+function ignore(): void {}
+
+function codeOf(error: Error): string {
+  return errnoOf(error) ?? ('code' in error && typeof error.code === 'string' ? error.code : '');
+}
