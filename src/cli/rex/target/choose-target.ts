@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import * as z from 'zod/mini';
 import { JsonStore } from '../../../host/store/json-store.js';
 import { selectTarget, type TargetChoice } from '../../../client/rex/select-target.js';
-import { LOCAL, type Target, TargetsError } from '../../../client/rex/target.js';
+import { type Target, TargetsError } from '../../../client/rex/target.js';
 import { type TargetPlaces, targetPlaces } from './places.js';
 import { findProject } from './project-file.js';
 import { readTargets, type TargetList } from './targets-file.js';
@@ -27,7 +27,6 @@ export interface ChoiceInput {
 
 /** Throws a TargetsError for a name that is no target, or one that cannot be used. */
 export async function chooseTarget(input: ChoiceInput): Promise<TargetChoice> {
-  if (input.explicit === LOCAL) return { alias: LOCAL, target: undefined, why: 'it was named' }; // needs no file
   const places = targetPlaces(input.env);
   const list = await readTargets(places.targets);
   return await chooseFrom(list, places, input);
