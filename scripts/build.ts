@@ -5,10 +5,12 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleExecutable } from './bundle.js';
 import { keepCompiledCode } from './code-cache.js';
+import { embedAddons, embeddable, missingAddons } from './embed-addons.js';
 import { DIST, ROOT } from './paths.js';
 import { report, runStep } from './step.js';
 
 const STAMP = join(DIST, '.built');
+const REXD_TO_COPY = join(DIST, 'rexd.cjs');
 
 export async function build(): Promise<void> {
   const started = new Date();
@@ -16,6 +18,7 @@ export async function build(): Promise<void> {
   const [library] = await Promise.all([
     runStep({ name: 'library', command: ['tsc', '-p', 'tsconfig.build.json'] }),
     bundleExecutables(),
+    bundleToCopy(),
   ]);
   if (!library.ok) {
     report(library);
@@ -46,6 +49,18 @@ async function bundleExecutables(): Promise<void> {
       keepCompiledCode(basename(name, '.ts'), file);
     }),
   );
+}
+
+/** `rexd` for a host that has nothing of ours: one file, the terminal add-on inside. */
+async function bundleToCopy(): Promise<void> {
+  const lacking = missingAddons();
+  if (lacking !== undefined) console.warn(`rexd.cjs: ${lacking}`);
+  mkdirSync(DIST, { recursive: true });
+  writeFileSync(
+    REXD_TO_COPY,
+    await bundleExecutable(join(ROOT, 'src/bin/rexd.ts'), [embedAddons(embeddable())]),
+  );
+  chmodSync(REXD_TO_COPY, 0o755);
 }
 
 function builtAt(): number {

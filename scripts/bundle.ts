@@ -5,7 +5,7 @@
 // for each part that is reached by a later `import()`, compiled when it is asked for (docs/decisions/0010).
 
 import { createHash } from 'node:crypto';
-import { build, type Metafile, type OutputFile, transform } from 'esbuild';
+import { build, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
 
 /** Native add-ons stay outside the bundle: they are loaded from node_modules, and only when they are needed. */
 const EXTERNAL = ['@lydell/node-pty', 'libsql'];
@@ -13,6 +13,7 @@ const EXTERNAL = ['@lydell/node-pty', 'libsql'];
 /** Where esbuild believes it writes: the names of parts must not depend on the machine. */
 const OUTDIR = '/bundle';
 const MAIN = './main.js';
+const OLDEST_NODE = 20;
 /** Stands for the end of a comment; no source has it. */
 const COMMENT_END = '*\u0001/';
 
@@ -23,7 +24,7 @@ interface Part {
 }
 
 /** The text of an executable, from its entry in the sources. */
-export async function bundleExecutable(entry: string): Promise<string> {
+export async function bundleExecutable(entry: string, plugins: Plugin[] = []): Promise<string> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     outdir: OUTDIR,
@@ -38,6 +39,7 @@ export async function bundleExecutable(entry: string): Promise<string> {
     minifyWhitespace: true,
     legalComments: 'none',
     external: EXTERNAL,
+    plugins,
     // CommonJS has no import.meta; add-ons are looked for from where the bundle lies.
     define: { 'import.meta.url': '__bundleUrl', 'import.meta.dirname': '__dirname' },
     entryNames: 'main',
@@ -115,6 +117,7 @@ function pack(parts: readonly Part[], ofStart: ReadonlySet<string>): string {
   const build = createHash('sha256').update(comments.join('\n')).digest('hex').slice(0, 32);
   return `#!/usr/bin/env node
 "use strict";
+${TOO_OLD}
 const __bundleUrl = "file://" + __filename.split("/").map(encodeURIComponent).join("/");
 const __groups = [
 ${comments.join('\n')}
@@ -133,16 +136,26 @@ function asRecord(group: readonly Part[]): string {
   return `({${members.join(',')}})`;
 }
 
+/** Where the memory's table of contents ends and its code begins. */
+export const HEADER_BYTES = 4096;
+
+/** In words that any Node understands; what follows it does so too, up to the code in the comments. */
+const TOO_OLD = `if (parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
+  console.error(require("path").basename(__filename) + ": needs Node ${OLDEST_NODE} or newer, and this is " + process.version);
+  process.exit(2);
+}`;
+
 /**
  * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
  * and was made from this very bundle by this very Node (see code-cache.ts). V8 believes what it is given and would crash over
  * the wrong bytes, so a sample of them is summed up first: a block that a disk or a copy has lost is found; to look at
  * every byte would take longer than to compile.
  */
-/** Where the memory's table of contents ends and its code begins. */
-export const HEADER_BYTES = 4096;
-
 const LOADER = `
+// What the first releases of Node 20 and 22 do not have.
+if (!process.getBuiltinModule) process.getBuiltinModule = require;
+for (const name of ["dispose", "asyncDispose"])
+  if (!Symbol[name]) Object.defineProperty(Symbol, name, { value: Symbol("Symbol." + name) });
 const __loaded = new Map();
 const __compiled = [];
 const __fs = require("node:fs");
@@ -164,7 +177,7 @@ const __memory = (() => {
   } catch {}
 })();
 function __recall(group) {
-  const range = __memory?.groups[group];
+  const range = __memory && __memory.groups[group];
   if (!range) return undefined;
   const bytes = Buffer.allocUnsafeSlow(range[1] - range[0]);
   if (__fs.readSync(__memory.fd, bytes, 0, bytes.length, range[0]) !== bytes.length) return undefined;
@@ -176,7 +189,7 @@ function __load(name) {
   let module = __loaded.get(name);
   if (module !== undefined) return module.exports;
   __loaded.set(name, (module = { exports: {} }));
-  const parts = (__compiled[group] ??= __compile(group));
+  const parts = __compiled[group] || (__compiled[group] = __compile(group));
   parts[name](__load, module, module.exports, __dirname, __bundleUrl);
   return module.exports;
 }
@@ -187,7 +200,8 @@ function __compile(group) {
     filename: __filename + "#" + group,
     cachedData: __recall(group),
   });
-  globalThis[Symbol.for("hawser.compiled")]?.(__made, __sum, group, script);
+  const recorder = global[Symbol.for("hawser.compiled")];
+  if (recorder) recorder(__made, __sum, group, script);
   return script.runInThisContext();
 }
 `;

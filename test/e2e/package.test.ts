@@ -40,9 +40,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 test('holds what users need and nothing else', () => {
   const surplus = packed.files
     .map(({ path }) => path)
-    .filter((path) => !/^(dist\/(lib|bin)\/.+|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path));
+    .filter(
+      (path) =>
+        !/^(dist\/(lib|bin)\/.+|dist\/rexd\.cjs|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/.test(path),
+    );
   expect(surplus).toEqual([]);
-  expect(packed.files.map(({ path }) => path)).toEqual(expect.arrayContaining(Object.values(manifest.bin)));
+  expect(packed.files.map(({ path }) => path)).toEqual(
+    expect.arrayContaining([...Object.values(manifest.bin), 'dist/rexd.cjs']),
+  );
 });
 
 test('every executable runs from the installed package and tells the version', async () => {

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LocalError } from '../../base/errors.js';
+import { EMBEDDED_ADDONS } from './embedded-addons.js';
 
 /**
  * Of node-pty we take the two system calls and leave its streams alone. Measured on Linux, they lose the last 8 KiB of
@@ -26,7 +27,8 @@ export class PtyUnavailableError extends LocalError {
   }
 }
 
-const BINARY = `@lydell/node-pty-${process.platform}-${process.arch}/pty.node`;
+const HERE = `${process.platform}-${process.arch}`;
+const BINARY = `@lydell/node-pty-${HERE}/pty.node`;
 
 let loaded: Promise<NativePty> | undefined;
 
@@ -49,6 +51,7 @@ async function refuseUnlessUsable(load: () => Promise<unknown>): Promise<NativeP
 
 /** Whether the add-on is there, without the cost of loading it. It may still turn out not to work. */
 export function isPtyInstalled(): boolean {
+  if (EMBEDDED_ADDONS[HERE] !== undefined) return true;
   // Where npm puts it, as a rule: looking there is done in less time than it takes to load Node's resolver.
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'node_modules', BINARY))) return true;
@@ -68,6 +71,11 @@ function resolverAt(place: string): NodeJS.Require {
 }
 
 async function importAddon(): Promise<unknown> {
+  const embedded = EMBEDDED_ADDONS[HERE];
+  if (embedded !== undefined) {
+    const [{ loadPackedAddon }, { packed }] = await Promise.all([import('./unpack-addon.js'), embedded()]);
+    return loadPackedAddon(packed);
+  }
   await import('@lydell/node-pty'); // finds the binary for this platform, or says at length why there is none
   return resolverAt(import.meta.url)(findBinary());
 }
