@@ -5,6 +5,7 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
+import { LimitSet } from '../guard/limits.js';
 import { InvalidRootError, Roots } from '../guard/roots.js';
 import { isInside } from '../host/files/is-inside.js';
 import type { Withheld } from '../host/files/withheld.js';
@@ -213,7 +214,8 @@ interface Settings {
 }
 
 async function readSettings(flags: Flags): Promise<Settings> {
-  const config = await loadConfig(flags.value('config'), process.env);
+  const loaded = await loadConfig(flags.value('config'), process.env);
+  const config = flags.has('limit') ? { ...loaded, limits: withLimits(loaded, flags) } : loaded;
   const given = flags
     .values('root')
     .map((root) => (/^[/~]/.test(root) ? root : `${workingFolder()}/${root}`));
@@ -229,6 +231,16 @@ async function readSettings(flags: Flags): Promise<Settings> {
     const { refuseRoot } = await import('../rexd/config-file.js');
     throw refuseRoot(config, nth, (thrown as Error).message, thrown);
   }
+}
+
+/** Whoever starts a server may raise what its configuration says; a session can only lower it. */
+function withLimits({ limits }: RexdConfig, flags: Flags): RexdConfig['limits'] {
+  const given = flags.values('limit').map((each) => {
+    const [, name, number] = /^(\w+)=(\d+)$/.exec(each) ?? [];
+    if (name === undefined) throw new UsageError(`--limit: expected NAME=NUMBER, got "${each}"`);
+    return [name, Number(number)] as const;
+  });
+  return new LimitSet(limits.table, { ...limits.toJSON(), ...Object.fromEntries(given) });
 }
 
 function workingFolder(): string {

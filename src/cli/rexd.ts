@@ -16,6 +16,11 @@ const USAGE: Usage = {
     stdio: { summary: 'serve one client on standard input and output' },
     root: { value: 'DIR', repeatable: true, summary: 'allow this folder, beside those of the configuration' },
     config: { value: 'FILE', summary: 'read this configuration' },
+    limit: {
+      value: 'NAME=NUMBER',
+      repeatable: true,
+      summary: 'set a limit, such as max_output_bytes, over the configuration',
+    },
     check: { summary: 'check the configuration, say what it comes to, and exit' },
     json: { summary: 'with --check: as JSON' },
     'log-level': { value: 'LEVEL', summary: `${LOG_LEVELS.join(', ')}; overrides the configuration` },

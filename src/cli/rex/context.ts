@@ -8,7 +8,7 @@ import { UsageError } from '../flags.js';
 import { chooseTarget } from './choose-target.js';
 import { FailedError } from './failed-error.js';
 import { type Interrupt, Interrupts } from './interrupts.js';
-import { openClient } from './open-client.js';
+import { type Connection, openClient } from './open-client.js';
 import { writeTo } from './standard-output.js';
 
 export interface GlobalOptions {
@@ -60,9 +60,14 @@ export class RexContext implements AsyncDisposable {
   /** A client of that target, closed when the command is over. */
   async connect(target?: string | TargetChoice): Promise<RexClient> {
     const choice = typeof target === 'object' ? target : await this.choose(target);
-    const client = await openClient(choice, { keep: this.#options.keep, signal: this.signal });
-    this.#clients.push(client);
-    return client;
+    return (await this.open(choice)).client;
+  }
+
+  /** The same for who reads one stream at the pace of somebody else: with a way to stop the other side. */
+  async open(choice: TargetChoice): Promise<Connection> {
+    const connection = await openClient(choice, { keep: this.#options.keep, signal: this.signal });
+    this.#clients.push(connection.client);
+    return connection;
   }
 
   /** Where commands run and relative paths begin: `--cwd`; on this machine, where we are; else as the target says. */

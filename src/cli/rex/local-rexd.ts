@@ -2,6 +2,7 @@
 
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import { MAX_TIMER_MS } from '../../base/deadline.js';
 import { standardPlaces } from '../../rexd/config.js';
 
 /**
@@ -12,8 +13,17 @@ export function localRexdCommand(env: NodeJS.ProcessEnv): string[] {
   const beside = join(import.meta.dirname, 'rexd.js');
   const program = isThere(beside) ? [process.execPath, beside] : ['rexd'];
   const configured = standardPlaces(env).some(isThere);
-  return [...program, '--stdio', ...(configured ? [] : ['--root', '/'])];
+  return [...program, '--stdio', ...(configured ? [] : ['--root', '/', ...LIMITS])];
 }
+
+/** The recommended limits are for agents. A person who runs a build at home waits longer and reads more. */
+const LIMITS = Object.entries({
+  max_output_bytes: Number.MAX_SAFE_INTEGER,
+  max_file_read_bytes: 64 * 1024 * 1024,
+  hard_timeout_ms: MAX_TIMER_MS,
+  default_timeout_ms: 3_600_000,
+  max_processes_per_session: 64,
+}).flatMap(([name, value]) => ['--limit', `${name}=${value}`]);
 
 function isThere(file: string): boolean {
   return statSync(file, { throwIfNoEntry: false }) !== undefined;

@@ -10,10 +10,10 @@ export function isReaderGone(error: Error): boolean {
 
 /** Resolves when the stream has taken it. Rejects with what `isReaderGone` knows when nobody reads. */
 export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8Array): Promise<void> {
+  if (!watched.has(stream)) stream.on('error', ignore); // the callback is told as well, a moment earlier
+  watched.add(stream);
   await new Promise<void>((resolve, reject) => {
-    stream.once('error', ignore); // the callback is told as well
     stream.write(bytes, (error) => {
-      stream.off('error', ignore);
       if (error === undefined || error === null) resolve();
       else reject(toError(error));
     });
@@ -28,6 +28,8 @@ export function writeNow(fd: 1 | 2, text: string): void {
     // nobody to tell
   }
 }
+
+const watched = new WeakSet<NodeJS.WriteStream>();
 
 function ignore(): void {}
 

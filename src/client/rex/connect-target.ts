@@ -1,6 +1,7 @@
 // From a target to a client: this machine by a rexd of its own, another by the user's ssh.
 
 import { toError } from '../../base/errors.js';
+import type { Link } from '../../wire/transport/link.js';
 import { type CommandLink, openCommandLink } from './command-link.js';
 import { explainFailure } from './explain-failure.js';
 import { RexClient, type RexClientOptions } from './rex-client.js';
@@ -12,6 +13,8 @@ export interface ConnectOptions extends RexClientOptions {
   readonly localCommand: readonly string[];
   /** See SshOptions. */
   readonly controlFolder?: string | undefined;
+  /** For whoever wants a hand in how the link is read. */
+  readonly wrapLink?: (link: Link) => Link;
 }
 
 /** Rejects with a ConnectError that says in plain words what is in the way. */
@@ -25,7 +28,10 @@ export async function connectTarget(choice: TargetChoice, options: ConnectOption
   try {
     link = await openCommandLink(command);
     const roots = options.workspaceRoots ?? target?.workspaceRoots ?? [];
-    return await RexClient.open(link, { ...options, ...(roots.length > 0 && { workspaceRoots: roots }) });
+    return await RexClient.open(options.wrapLink?.(link) ?? link, {
+      ...options,
+      ...(roots.length > 0 && { workspaceRoots: roots }),
+    });
   } catch (thrown) {
     const exit = link === undefined ? undefined : await link.exited;
     throw explainFailure({

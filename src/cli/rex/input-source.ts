@@ -1,0 +1,21 @@
+// What our standard input is: something to pass on, a terminal, or nothing.
+
+import { fstatSync } from 'node:fs';
+import { isatty } from 'node:tty';
+
+const STDIN = 0;
+/** /dev/null on Linux: major 1, minor 3. */
+const NULL_DEVICE = 0x103;
+
+export type InputKind = 'none' | 'terminal' | 'data';
+
+export function inputKind(): InputKind {
+  if (isatty(STDIN)) return 'terminal';
+  try {
+    const stat = fstatSync(STDIN);
+    if (stat.isCharacterDevice() && stat.rdev === NULL_DEVICE) return 'none';
+    return stat.isDirectory() || (stat.isFile() && stat.size === 0) ? 'none' : 'data';
+  } catch {
+    return 'none'; // closed
+  }
+}
