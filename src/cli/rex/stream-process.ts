@@ -9,7 +9,7 @@ import type { Interrupt } from './interrupts.js';
 import { isReaderGone, writeTo } from './standard-output.js';
 
 /** After SIGTERM or SIGHUP: how long the other side has to end what runs there before we go without its word. */
-export const LEAVE_MS = 5000;
+const LEAVE_MS = 5000;
 /** As a shell reports a program that was ended by SIGPIPE. */
 const READER_GONE = 141;
 
