@@ -5,10 +5,9 @@ import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import type { Sandbox } from '../guard/sandbox.js';
 import type { PolicySource } from './command-rules.js';
-import type { EventSink } from './exec/output-stream.js';
 import type { RexdLimit } from './limits.js';
 import type { LongAnswers } from './long-answers.js';
-import type { Sessions } from './sessions.js';
+import type { Session, Sessions } from './sessions.js';
 
 /** What holds for every connection. */
 export interface ServerFacts {
@@ -28,6 +27,15 @@ export interface ServerFacts {
   readonly allowDetach: boolean;
   /** Why nothing can be detached although it is allowed. What is in the folder is not believed then. */
   readonly detachProblem?: string;
+  /** Absent when sessions end with their connections. */
+  readonly resume?: ResumeFacts;
+}
+
+export interface ResumeFacts {
+  /** How long a session waits for its client after the connection was lost. */
+  readonly windowMs: number;
+  /** Makes the session to be found by another server, where one may be asked for it. Rejects when that cannot be done. */
+  readonly announce?: (session: Session) => Promise<void>;
 }
 
 export interface CallContext {
@@ -36,8 +44,6 @@ export interface CallContext {
   readonly server: ServerFacts;
   readonly sessions: Sessions;
   readonly log: Log;
-  /** The way of all events to the client, in order with the answers. */
-  readonly sink: EventSink;
   /** For reads, whose answers may be long. */
   readonly reads: LongAnswers;
   /** For what walks a tree: slow, and perhaps long. */

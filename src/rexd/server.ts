@@ -1,7 +1,7 @@
-// The REXD server: connections in, answers out. What a connection opened ends with it.
+// The REXD server: connections in, answers out. What a connection opened ends with it, unless it was opened to be resumed.
 
 import { deadline, withSignal } from '../base/deadline.js';
-import { toError } from '../base/errors.js';
+import { LocalError, toError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
 import type { AuditLog } from '../guard/audit.js';
@@ -9,13 +9,17 @@ import type { CallHandler } from '../wire/jsonrpc/call-server.js';
 import { RpcPeer } from '../wire/jsonrpc/peer.js';
 import { Router } from '../wire/jsonrpc/router.js';
 import type { Link } from '../wire/transport/link.js';
+import { type AnsweredCall, answerOnce } from './answer-once.js';
 import { auditCall } from './audit-calls.js';
 import type { CallContext, ServerFacts } from './context.js';
 import type { EventSink } from './exec/output-stream.js';
+import { type HeldSessions, type HoldOptions, holdSessions } from './held-sessions.js';
 import { openSession } from './methods/session-open.js';
 import { SessionOpen } from './protocol/session-open.js';
 import { LongAnswers } from './long-answers.js';
-import { SessionPlaces, Sessions } from './sessions.js';
+import type { Outlet } from './resume/journal.js';
+import { WaitingSessions } from './resume/waiting-sessions.js';
+import { type Session, SessionPlaces, Sessions } from './sessions.js';
 
 /** After the end of its input a client has this long to take what it is owed; then again while it takes nothing. */
 export const LAST_ANSWERS_MS = 5000;
@@ -40,12 +44,20 @@ export class RexdServer extends Resource {
   readonly #router: Router<CallContext>;
   readonly #places: SessionPlaces;
   readonly #connections = new Map<RpcPeer, Sessions>();
+  readonly #held = new Set<HeldSessions>();
+  readonly #waiting: WaitingSessions;
+  #waitingForQuiet: (() => void)[] = [];
 
   constructor(options: RexdServerOptions) {
     super();
     this.#facts = options.facts;
     this.#log = options.log;
     this.#places = new SessionPlaces(options.facts.limits.get('max_concurrent_sessions'));
+    this.#waiting = new WaitingSessions({
+      places: this.#places,
+      end: (sessions, session) => this.#endSession(sessions, session),
+      onLeft: () => this.#tellQuiet(),
+    });
     const { audit } = options;
     this.#router = new Router<CallContext>({
       log: options.log,
@@ -58,23 +70,12 @@ export class RexdServer extends Resource {
       .family('pty.', async () => (await import('./families/pty.js')).addPtyMethods);
   }
 
-  /** Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too. */
+  /**
+   * Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too, but
+   * for those that can be resumed: they wait for a while, see `quiet`.
+   */
   async serve(link: Link): Promise<Error | undefined> {
-    const sessions = new Sessions(this.#places);
-    const call: CallHandler = (incoming) =>
-      this.#router.call(incoming.method, incoming.params, {
-        // Asked for by few, and made when it is.
-        get signal() {
-          return incoming.signal;
-        },
-        server: this.#facts,
-        sessions,
-        log: this.#log,
-        sink,
-        reads,
-        walks,
-        afterReply: (then) => incoming.afterReply(then),
-      });
+    const call: CallHandler = (incoming) => this.#call(incoming, { sessions, reads, walks });
     const peer = new RpcPeer(link, {
       onRequest: call,
       // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
@@ -83,38 +84,113 @@ export class RexdServer extends Resource {
       drainMs: LAST_ANSWERS_MS,
       log: this.#log,
     });
-    const sink = eventSink(peer);
+    const sessions = new Sessions(this.#places, {
+      sink: eventSink(peer),
+      outlet: outletOf(peer),
+      onTaken: () => closeIfEmpty(peer, sessions),
+    });
     const reads = longAnswers(peer, MAX_READS_AT_ONCE);
     const walks = longAnswers(peer, MAX_WALKS_AT_ONCE);
     // A client that sends nothing more is gone: what it started ends now, not when the last answer has been taken.
-    void peer.inputEnded.then(() => this.#end(sessions));
+    void peer.inputEnded.then(() => this.#quietly(() => sessions.endPlain()));
     this.#connections.set(peer, sessions);
     const lost = await peer.closed;
     this.#connections.delete(peer);
-    await this.#end(sessions);
+    if (!this.closing) for (const session of sessions.resumable()) this.#keepWaiting(sessions, session);
+    await this.#quietly(() => sessions.close());
+    this.#tellQuiet();
     if (lost !== undefined) this.#log.warn('connection lost', { link: link.name, reason: lost.message });
     return lost;
   }
 
+  /** Sessions of no connection, for clients that send each request by itself. They end when nobody asks for long. */
+  hold(options: HoldOptions): HeldSessions {
+    const held = holdSessions(options, {
+      places: this.#places,
+      call: (incoming, sessions) => {
+        const answers = { isCongested: () => false, drained: () => Promise.resolve() };
+        reads ??= new LongAnswers({ maxAtOnce: MAX_READS_AT_ONCE, ...answers });
+        walks ??= new LongAnswers({ maxAtOnce: MAX_WALKS_AT_ONCE, ...answers });
+        return this.#call(incoming, { sessions, reads, walks });
+      },
+      end: (sessions, session) => this.#endSession(sessions, session),
+    });
+    let reads: LongAnswers | undefined;
+    let walks: LongAnswers | undefined;
+    this.#held.add(held);
+    return held;
+  }
+
+  /** Resolves when nobody is connected and no session waits for its client to come back. */
+  async quiet(): Promise<void> {
+    while (this.#connections.size > 0 || this.#waiting.size > 0)
+      await new Promise<void>((resolve) => this.#waitingForQuiet.push(resolve));
+  }
+
   protected override async release(reason: Error): Promise<void> {
-    await Promise.all(
-      [...this.#connections].map(async ([peer, sessions]) => {
+    await Promise.all([
+      this.#quietly(() => this.#waiting.close()),
+      ...[...this.#held].map((held) => this.#quietly(() => held.close(reason))),
+      ...[...this.#connections].map(async ([peer, sessions]) => {
         // Its programs first, so that the client hears of their end. One that does not listen keeps nobody waiting.
         using limit = deadline(LAST_EVENTS_MS);
-        await withSignal(this.#end(sessions), limit.signal).catch(() => {});
+        await withSignal(
+          this.#quietly(() => sessions.close()),
+          limit.signal,
+        ).catch(() => {});
         await peer.close(reason);
       }),
-    );
+    ]);
+  }
+
+  #call(incoming: AnsweredCall, rest: Pick<CallContext, 'sessions' | 'reads' | 'walks'>): unknown {
+    const { sessions, reads, walks } = rest;
+    const run = (own?: AbortSignal): unknown =>
+      this.#router.call(incoming.method, incoming.params, {
+        // Asked for by few, and made when it is.
+        get signal() {
+          return own ?? incoming.signal;
+        },
+        server: this.#facts,
+        sessions,
+        log: this.#log,
+        reads,
+        walks,
+        afterReply: (then) => incoming.afterReply(then),
+      });
+    return sessions.hasResumable ? answerOnce(incoming, sessions, run) : run();
+  }
+
+  #keepWaiting(sessions: Sessions, session: Session): void {
+    sessions.yield(session);
+    const windowMs = session.resumption?.windowMs ?? 0;
+    this.#waiting.take(session, windowMs);
+    this.#log.info('a session waits for its client', { session: session.id, window_ms: windowMs });
+  }
+
+  async #endSession(sessions: Sessions, session: Session): Promise<void> {
+    this.#log.info('a session was left by its client', { session: session.id });
+    await this.#quietly(() => sessions.end(session.id));
+  }
+
+  #tellQuiet(): void {
+    for (const look of this.#waitingForQuiet.splice(0)) look();
   }
 
   /** Whoever cannot be ended (another user's program, a broken disk) is told of, and does not keep the rest from ending. */
-  async #end(sessions: Sessions): Promise<void> {
+  async #quietly(end: () => Promise<void>): Promise<void> {
     try {
-      await sessions.close();
+      await end();
     } catch (thrown) {
       this.#log.error('not all programs could be ended', { reason: toError(thrown).message });
     }
   }
+}
+
+/** The last session of a connection has gone to another one: this one is not needed, and may be dead without knowing. */
+function closeIfEmpty(peer: RpcPeer, sessions: Sessions): void {
+  if (sessions.size > 0 || peer.closing) return;
+  void peer.close(new LocalError('taken_over', 'the session goes on on another connection'));
 }
 
 function longAnswers(peer: RpcPeer, maxAtOnce: number): LongAnswers {
@@ -131,5 +207,20 @@ function eventSink(peer: RpcPeer): EventSink {
       void peer.close(toError(thrown));
       return undefined;
     }
+  };
+}
+
+/** For events that are kept until the client has them: what cannot be sent now is sent again. */
+function outletOf(peer: RpcPeer): Outlet {
+  return {
+    send: (frame) => {
+      try {
+        return peer.closing || peer.notifyFrame(frame);
+      } catch (thrown) {
+        void peer.close(toError(thrown));
+        return false;
+      }
+    },
+    drained: () => peer.drained(),
   };
 }

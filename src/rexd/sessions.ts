@@ -6,8 +6,11 @@ import { settleAll } from '../base/settle-all.js';
 import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import { rexdError, sessionNotFound } from './errors.js';
+import type { EventSink } from './exec/output-stream.js';
 import { Processes } from './exec/processes.js';
 import type { RexdLimit } from './limits.js';
+import type { Outlet } from './resume/journal.js';
+import type { Resumption } from './resume/resumption.js';
 
 /** Sessions that are over and whose client can still be told; requests behind the end of an older one go by the last. */
 export const MAX_NAMES_REMEMBERED = 64;
@@ -16,7 +19,12 @@ export interface SessionFacts {
   readonly clientName: string;
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
+  /** When it shall outlive its connection. */
+  readonly resumption?: Resumption;
 }
+
+/** A client that is gone takes everything. */
+const NOBODY: EventSink = () => undefined;
 
 export class Session extends Resource {
   readonly id = newId('s');
@@ -24,9 +32,14 @@ export class Session extends Resource {
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
   readonly processes: Processes;
+  readonly resumption: Resumption | undefined;
+  /** The way of its events, in order with the answers. */
+  readonly sink: EventSink;
 
-  constructor(facts: SessionFacts) {
+  constructor(facts: SessionFacts, sink: EventSink = NOBODY) {
     super();
+    this.resumption = facts.resumption;
+    this.sink = facts.resumption?.journal.sink ?? sink;
     this.clientName = facts.clientName;
     this.roots = facts.roots;
     this.limits = facts.limits;
@@ -48,36 +61,106 @@ export class Session extends Resource {
     return this.limits.within('max_output_bytes', asked === 0 ? undefined : asked);
   }
 
-  protected override async release(): Promise<void> {
+  protected override async release(reason: Error): Promise<void> {
+    this.resumption?.finish(reason);
     await this.processes.closeAll();
   }
 }
 
+export interface SessionsOptions {
+  /** Where events of sessions that end with the connection go. */
+  readonly sink?: EventSink;
+  /** Where those of the others go, while they are here. */
+  readonly outlet?: Outlet;
+  /** A session has left for another connection. */
+  readonly onTaken?: (session: Session) => void;
+}
+
 /**
- * One connection's sessions. Another connection cannot name them: whoever guesses an id is told the same as whoever
- * made one up. The places are shared by all connections of the server.
+ * One connection's sessions, or those of none. Another connection cannot name them: whoever guesses an id is told the
+ * same as whoever made one up. The places are shared by all connections of the server.
  */
 export class Sessions extends Resource {
   readonly #places: SessionPlaces;
   readonly #open = new Map<string, Session>();
   /** Who had the sessions that are over: their last requests are still to be told of. */
   readonly #gone = new Map<string, string>();
+  readonly #options: SessionsOptions;
   #lastName: string | undefined;
+  #over = false;
+  #resumable = 0;
 
-  constructor(places: SessionPlaces) {
+  constructor(places: SessionPlaces, options: SessionsOptions = {}) {
     super();
     this.#places = places;
+    this.#options = options;
+    places.holders.add(this);
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** Whether any of them outlives the connection: without one, requests need not be remembered. */
+  get hasResumable(): boolean {
+    return this.#resumable > 0;
+  }
+
+  get outlet(): Outlet | undefined {
+    return this.#options.outlet;
   }
 
   open(facts: SessionFacts): Session {
     // Who comes now would be forgotten: the others are being ended already.
-    if (this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
+    if (this.#over || this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
     this.#assertFew(facts.limits.get('max_concurrent_sessions'));
     this.#places.take();
-    const session = new Session(facts);
+    const session = new Session(facts, this.#options.sink);
+    this.adopt(session);
+    return session;
+  }
+
+  find(id: string): Session | undefined {
+    return this.#open.get(id);
+  }
+
+  /** Whoever has the session with this id, on any connection of the server. */
+  holderOf(id: string): Sessions | undefined {
+    for (const holder of this.#places.holders) if (holder.find(id) !== undefined) return holder;
+    return undefined;
+  }
+
+  /** A session that was opened elsewhere is here from now on; its place goes with it. New ones begin to send at once. */
+  adopt(session: Session): void {
     this.#open.set(session.id, session);
     this.#lastName = session.clientName;
-    return session;
+    if (session.resumption === undefined) return;
+    this.#resumable += 1;
+    const { journal } = session.resumption;
+    if (this.outlet === undefined) journal.detach();
+    else if (journal.last === 0) journal.attach(this.outlet, 0);
+  }
+
+  /** It goes to another connection, which adopts it. */
+  yield(session: Session): void {
+    this.#forget(session);
+    session.resumption?.journal.detach();
+    this.#options.onTaken?.(session);
+  }
+
+  /** The client sends nothing more: what ends with the connection ends now. */
+  async endPlain(): Promise<void> {
+    this.#over = true;
+    const plain = [...this.#open.values()].filter(({ resumption }) => resumption === undefined);
+    for (const session of plain) this.#forget(session);
+    await settleAll(plain.map((session) => this.#end(session)));
+  }
+
+  /** Those that outlive the connection. */
+  resumable(): Session[] {
+    return this.#resumable === 0
+      ? []
+      : [...this.#open.values()].filter((one) => one.resumption !== undefined);
   }
 
   get(id: string): Session {
@@ -94,15 +177,14 @@ export class Sessions extends Resource {
 
   async end(id: string): Promise<void> {
     const session = this.get(id);
-    this.#open.delete(id);
-    this.#remember(session);
+    this.#forget(session);
     await this.#end(session);
   }
 
   protected override async release(reason: Error): Promise<void> {
     const sessions = [...this.#open.values()];
-    for (const session of sessions) this.#remember(session);
-    this.#open.clear();
+    for (const session of sessions) this.#forget(session);
+    this.#places.holders.delete(this);
     await settleAll(sessions.map((session) => this.#end(session, reason)));
   }
 
@@ -114,7 +196,9 @@ export class Sessions extends Resource {
     if (this.#open.size >= most) throw tooManySessions(most);
   }
 
-  #remember({ id, clientName }: Session): void {
+  #forget({ id, clientName, resumption }: Session): void {
+    this.#open.delete(id);
+    if (resumption !== undefined) this.#resumable -= 1;
     for (const oldest of this.#gone.keys()) {
       if (this.#gone.size < MAX_NAMES_REMEMBERED) break;
       this.#gone.delete(oldest);
@@ -133,6 +217,8 @@ export class Sessions extends Resource {
 }
 
 export class SessionPlaces {
+  /** Everybody who has sessions: a session can be taken from one to another. */
+  readonly holders = new Set<Sessions>();
   readonly #max: number;
   #taken = 0;
 

@@ -21,7 +21,9 @@ export function launchFailed(thrown: LaunchError, failed: FailedStart, ctx: Call
   const data = { ...(error.data as object), cwd: failed.shownCwd, process_id: failed.processId };
   const params = { session_id: failed.session.id, process_id: failed.processId, code, message, data };
   ctx.afterReply(() => {
-    void ctx.sink(Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'exec.error', params })}\n`));
+    void failed.session.sink(
+      Buffer.from(`${JSON.stringify({ jsonrpc: '2.0', method: 'exec.error', params })}\n`),
+    );
   });
   return new RpcError(code, message, { data, cause: thrown });
 }

@@ -123,6 +123,6 @@ function describeRequest(
     maxOutputBytes: session.maxOutputBytes(params.max_output_bytes),
     scope: markOf(session),
     spoolDir: spoolDir(),
-    sink: ctx.sink,
+    sink: session.sink,
   };
 }

@@ -42,7 +42,7 @@ export async function openTerminal(
     keptBytes: session.maxOutputBytes(undefined),
     scope: markOf(session),
     spoolDir: spoolDir(),
-    sink: ctx.sink,
+    sink: session.sink,
   };
   try {
     const launch = inSandbox(request, ctx, session, false);

@@ -2,21 +2,37 @@
 
 import { type Roots, RootsNotGrantedError } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
-import type { CallContext } from '../context.js';
+import type { CallContext, ServerFacts } from '../context.js';
 import { forbiddenPath, rexdError } from '../errors.js';
 import { PROTOCOL, type SessionOpen } from '../protocol/session-open.js';
+import type { Session, SessionFacts } from '../sessions.js';
 
 export function openSession(
   params: ParamsOf<typeof SessionOpen>,
   ctx: CallContext,
-): ResultOf<typeof SessionOpen> {
+): ResultOf<typeof SessionOpen> | Promise<ResultOf<typeof SessionOpen>> {
   const { server } = ctx;
   assertSupported(params.requested_capabilities ?? [], server.capabilities);
-  const session = ctx.sessions.open({
+  const facts = {
     clientName: params.client_name,
     roots: grantRoots(params.workspace_roots, server.roots),
     limits: server.limits.lower(params.limits ?? {}).limits,
-  });
+  };
+  if (params.resumable === true) return openToResume(facts, ctx);
+  return describe(ctx.sessions.open(facts), server);
+}
+
+async function openToResume(facts: SessionFacts, ctx: CallContext): Promise<ResultOf<typeof SessionOpen>> {
+  const { openResumable } = await import('../resume/open-resumable.js');
+  const session = await openResumable(facts, ctx);
+  const { resumption } = session;
+  const opened = describe(session, ctx.server);
+  return resumption === undefined
+    ? opened
+    : { ...opened, resume: { token: resumption.token, window_ms: resumption.windowMs } };
+}
+
+function describe(session: Session, server: ServerFacts): ResultOf<typeof SessionOpen> {
   return {
     session_id: session.id,
     protocol: PROTOCOL,

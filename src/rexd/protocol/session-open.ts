@@ -26,6 +26,8 @@ export const SessionOpen = defineMethod({
     workspace_roots: z.optional(z.array(Path).check(z.maxLength(MAX_REQUESTED))),
     requested_capabilities: z.optional(z.array(z.string()).check(z.maxLength(MAX_REQUESTED))),
     limits: z.optional(z.object(eachLimit(lowered))),
+    /** The session shall outlive its connection for a while, and be taken up again by session.resume. */
+    resumable: z.optional(z.boolean()),
   }),
   get result() {
     return z.object({
@@ -35,6 +37,7 @@ export const SessionOpen = defineMethod({
       capabilities: z.array(z.string()),
       limits: limits(),
       workspace_roots: z.array(z.string()),
+      resume: z.optional(z.object({ token: z.string(), window_ms: z.int() })),
     });
   },
   errors: ['forbidden_path', 'unsupported_capability', 'resource_limit'],

@@ -12,6 +12,8 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Rejects with a TimeoutError, and tells the other side. No limit when absent: then only the close settles it. */
   readonly timeoutMs?: number;
+  /** Under which it goes out, for who numbers requests beyond a connection: then all of them. Else the next one. */
+  readonly id?: number;
 }
 
 export interface Answer {
@@ -52,7 +54,8 @@ export class PendingRequests {
     if (this.#pending.size >= this.#max) {
       throw new LocalError('too_many_requests', `${this.#max} requests wait for an answer already`);
     }
-    const id = (this.#lastId += 1);
+    const id = options?.id ?? (this.#lastId += 1);
+    if (this.#pending.has(id)) throw new LocalError('id_in_use', `request ${id} waits for an answer already`);
     this.#pending.set(id, { answer, release: options === undefined ? undefined : this.#limit(id, options) });
     return id;
   }

@@ -1,0 +1,34 @@
+// What makes a session one that can be resumed: a secret, its events, its answers.
+
+import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
+import { Journal } from './journal.js';
+import { KeptAnswers } from './kept-answers.js';
+
+const TOKEN_BYTES = 32;
+
+export class Resumption {
+  /** Told once, in the answer that opens the session; never written down. */
+  readonly token = randomBytes(TOKEN_BYTES).toString('hex');
+  readonly windowMs: number;
+  readonly journal = new Journal();
+  readonly answers = new KeptAnswers();
+
+  constructor(windowMs: number) {
+    this.windowMs = windowMs;
+  }
+
+  /** In a time that says nothing about how much of it is right. */
+  accepts(token: string): boolean {
+    return timingSafeEqual(digest(token), digest(this.token));
+  }
+
+  /** The session is ending. */
+  finish(reason: Error): void {
+    this.answers.stop(reason);
+    this.journal.finish();
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
