@@ -34,7 +34,8 @@ export async function openCommandLink(
   options: CommandOptions = {},
 ): Promise<CommandLink> {
   const [program = '', ...args] = command;
-  const child = spawn(program, args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] });
+  // In a session of its own: Ctrl-C at the terminal is ours to hear and to pass on, and nobody can ask questions there.
+  const child = spawn(program, args, { ...options, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
   await started(child, program);
   const exited = ended(child);
   const filter = new SkipNoise();
@@ -67,6 +68,7 @@ async function ended(
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([said, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))]);
   clearTimeout(timer);
+  child.stderr.destroy(); // an ssh that stays for the next connection may have kept it, and us
   return { code, signal };
 }
 

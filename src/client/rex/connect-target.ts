@@ -3,15 +3,19 @@
 import { toError } from '../../base/errors.js';
 import type { Link } from '../../wire/transport/link.js';
 import { type CommandLink, openCommandLink } from './command-link.js';
+import { prepareControlFolder } from './control-folder.js';
 import { explainFailure } from './explain-failure.js';
 import { RexClient, type RexClientOptions } from './rex-client.js';
 import type { TargetChoice } from './select-target.js';
 import { sshCommand } from './ssh-command.js';
+import type { Target } from './target.js';
 
 export interface ConnectOptions extends RexClientOptions {
   /** The rexd of this machine, for `local`. */
   readonly localCommand: readonly string[];
-  /** See SshOptions. */
+  /** Whether connections by ssh are kept for the next one; they are unless this is false. */
+  readonly shareConnection?: boolean | undefined;
+  /** Where they are kept, if not where `prepareControlFolder` says. */
   readonly controlFolder?: string | undefined;
   /** For whoever wants a hand in how the link is read. */
   readonly wrapLink?: (link: Link) => Link;
@@ -20,10 +24,7 @@ export interface ConnectOptions extends RexClientOptions {
 /** Rejects with a ConnectError that says in plain words what is in the way. */
 export async function connectTarget(choice: TargetChoice, options: ConnectOptions): Promise<RexClient> {
   const { alias, target } = choice;
-  const command =
-    target === undefined
-      ? options.localCommand
-      : sshCommand(target, { controlFolder: options.controlFolder });
+  const command = target === undefined ? options.localCommand : wayTo(target, options);
   let link: CommandLink | undefined;
   try {
     link = await openCommandLink(command);
@@ -43,4 +44,9 @@ export async function connectTarget(choice: TargetChoice, options: ConnectOption
       exitCode: exit?.code ?? undefined,
     });
   }
+}
+
+function wayTo(target: Target, options: ConnectOptions): string[] {
+  const { shareConnection = true, controlFolder = prepareControlFolder() } = options;
+  return sshCommand(target, { controlFolder: shareConnection && controlFolder });
 }

@@ -7,26 +7,35 @@ import { LocalError } from '../../base/errors.js';
 export const MAX_NOISE_BYTES = 64 * 1024;
 const MAX_SHOWN_CHARS = 400;
 const NEWLINE = 0x0a;
+/** How our own server begins every message, and most others do. */
+const BEGINNING = '{"jsonrpc"';
 
 export class NoiseError extends LocalError {
   override readonly name = 'NoiseError';
   readonly noise: string;
+  /** More than is tolerated; else the connection ended in it. */
+  readonly tooMuch: boolean;
 
-  constructor(noise: string, why: string) {
+  constructor(noise: string, tooMuch: boolean) {
+    const why = tooMuch
+      ? 'the other side does not speak REXD'
+      : 'the connection ended before the first answer';
     const shown = noise.trim().slice(0, MAX_SHOWN_CHARS);
     super('noise', shown === '' ? why : `${why}; it printed: ${JSON.stringify(shown)}`);
     this.noise = noise;
+    this.tooMuch = tooMuch;
   }
 }
 
-/** Passes everything on from the first line that is a JSON-RPC message; what came before is in `noise`. */
+/** Passes everything on from the first JSON-RPC message that ends a line; what came before is in `noise`. */
 export class SkipNoise extends Transform {
   #held: Buffer = Buffer.alloc(0);
-  #noise = '';
+  #noise: Buffer[] = [];
+  #noiseBytes = 0;
   #begun = false;
 
   get noise(): string {
-    return this.#noise;
+    return Buffer.concat(this.#noise).toString('utf8');
   }
 
   override _transform(chunk: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
@@ -36,34 +45,40 @@ export class SkipNoise extends Transform {
     }
     this.#held = Buffer.concat([this.#held, chunk]);
     for (let end = this.#held.indexOf(NEWLINE); end !== -1; end = this.#held.indexOf(NEWLINE)) {
-      const line = this.#held.subarray(0, end + 1);
-      if (isMessage(line)) {
+      const start = findMessage(this.#held.subarray(0, end + 1));
+      this.#pass(start ?? end + 1);
+      if (start !== undefined) {
         this.#begun = true;
         done(null, this.#held);
         this.#held = Buffer.alloc(0);
         return;
       }
-      this.#noise += line.toString('utf8');
-      this.#held = this.#held.subarray(end + 1);
     }
-    const tooMuch =
-      this.#noise.length + this.#held.length > MAX_NOISE_BYTES && !startsLikeMessage(this.#held);
-    done(tooMuch ? this.#giveUp('the other side does not speak REXD') : null);
+    const tooMuch = this.#noiseBytes + this.#held.length > MAX_NOISE_BYTES && !this.#held.includes(BEGINNING);
+    done(tooMuch ? this.#giveUp(true) : null);
   }
 
   override _flush(done: TransformCallback): void {
-    done(this.#begun ? null : this.#giveUp('the connection ended before the first answer'));
+    done(this.#begun ? null : this.#giveUp(false));
   }
 
-  #giveUp(why: string): NoiseError {
-    this.#noise += this.#held.toString('utf8');
-    return new NoiseError(this.#noise, why);
+  #giveUp(tooMuch: boolean): NoiseError {
+    this.#pass(this.#held.length);
+    return new NoiseError(this.noise, tooMuch);
+  }
+
+  #pass(bytes: number): void {
+    if (bytes === 0) return;
+    this.#noise.push(this.#held.subarray(0, bytes));
+    this.#noiseBytes += bytes;
+    this.#held = this.#held.subarray(bytes);
   }
 }
 
-/** A long first answer is no noise, however long it takes to end. */
-function startsLikeMessage(bytes: Buffer): boolean {
-  return bytes.subarray(0, 256).toString('utf8').trimStart().startsWith('{"jsonrpc"');
+/** Where in the line the message begins: a greeting without a newline may stand before it. */
+function findMessage(line: Buffer): number | undefined {
+  const starts = [0, line.indexOf(BEGINNING)];
+  return starts.find((start) => start !== -1 && isMessage(line.subarray(start)));
 }
 
 function isMessage(line: Buffer): boolean {

@@ -1,41 +1,68 @@
 // The command line of ssh for a target. The user's own ssh, with all of its configuration: keys, agents, jump hosts.
 
+import { createHash } from 'node:crypto';
 import { DEFAULT_COMMAND, type Target } from './target.js';
 
 /** How long a connection that nobody uses stays open for the next one. */
 export const PERSIST_SECONDS = 600;
 const CONNECT_SECONDS = 15;
+/** A dead connection is given up after so many questions, so far apart, without an answer: before `session.open` is. */
+export const ALIVE_SECONDS = 5;
+export const ALIVE_COUNT = 3;
 
 export interface SshOptions {
-  /** Where the shared connections have their sockets; only the user may enter it. Absent: nothing is shared. */
-  readonly controlFolder?: string | undefined;
+  /**
+   * Where the shared connections have their sockets; only the user may enter it. False: nothing is shared. Absent: as
+   * the user's configuration says.
+   */
+  readonly controlFolder?: string | false | undefined;
   /** What runs there instead of the target's own command. */
   readonly command?: string;
 }
 
 /** For `spawn`, without a shell. The last word is the only one that a shell reads: the one on the other side. */
 export function sshCommand(target: Target, options: SshOptions = {}): string[] {
-  const { host, user, port, identityFile, sshOptions = [] } = target;
+  const own = [...OPTIONS, ...sharing(target, options.controlFolder)];
   return [
     'ssh',
-    ...(port === undefined ? [] : ['-p', String(port)]),
-    ...(identityFile === undefined ? [] : ['-i', identityFile]),
-    ...sshOptions,
+    ...wayTo(target),
     // What the target says comes first: of each option ssh takes the first value it meets.
-    ...['BatchMode=yes', `ConnectTimeout=${CONNECT_SECONDS}`].flatMap(asOption),
-    ...sharing(options.controlFolder).flatMap(asOption),
+    ...own.flatMap((option) => ['-o', option]),
     '-T',
     '--',
-    user === undefined ? host : `${user}@${host}`,
+    target.user === undefined ? target.host : `${target.user}@${target.host}`,
     options.command ?? target.command ?? DEFAULT_COMMAND,
   ];
 }
 
-function sharing(controlFolder: string | undefined): string[] {
-  if (controlFolder === undefined) return [];
-  return ['ControlMaster=auto', `ControlPath=${controlFolder}/%C`, `ControlPersist=${PERSIST_SECONDS}`];
+/** Stronger than the user's configuration, which is made for people at a terminal. */
+const OPTIONS = [
+  'BatchMode=yes', // nobody is there to be asked
+  `ConnectTimeout=${CONNECT_SECONDS}`,
+  `ServerAliveInterval=${ALIVE_SECONDS}`,
+  `ServerAliveCountMax=${ALIVE_COUNT}`,
+  'RemoteCommand=none', // together with a command of ours ssh would refuse
+  'ClearAllForwardings=yes', // ports that a person's own connection holds are none of ours
+  'LogLevel=INFO', // with less, ssh would not say what is wrong
+];
+
+function wayTo({ port, identityFile, sshOptions = [] }: Target): string[] {
+  return [
+    ...(port === undefined ? [] : ['-p', String(port)]),
+    ...(identityFile === undefined ? [] : ['-i', identityFile]),
+    ...sshOptions,
+  ];
 }
 
-function asOption(option: string): string[] {
-  return ['-o', option];
+function sharing(target: Target, controlFolder: SshOptions['controlFolder']): string[] {
+  if (controlFolder === undefined) return [];
+  if (controlFolder === false) return ['ControlMaster=no', 'ControlPath=none'];
+  const path = `${controlFolder}/%C-${nameOfWay(target)}`;
+  return ['ControlMaster=auto', `ControlPath=${path}`, `ControlPersist=${PERSIST_SECONDS}`];
+}
+
+/** %C knows host, port and user, but not by which gate: behind two of them the same address is two machines. */
+function nameOfWay(target: Target): string {
+  const words = JSON.stringify([target.host, target.user, ...wayTo(target)]);
+  return createHash('sha256').update(words).digest('hex').slice(0, 8);
 }

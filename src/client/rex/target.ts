@@ -13,14 +13,22 @@ export const ALIAS = /^[A-Za-z0-9][\w.-]{0,63}$/;
 
 const text = z.string().check(z.minLength(1), z.maxLength(4096));
 
-/** No host, user or option may look like an option of ssh that was never asked for. */
+/** No host or user may look like an option of ssh that was never asked for. */
 const word = text.check(z.refine((value) => !value.startsWith('-'), 'must not begin with "-"'));
+
+/** They may come to stand in a command of the user's ssh configuration ("ProxyCommand … %h"), which a shell reads. */
+const plain = word.check(
+  z.refine(
+    (value) => !/[\s'"`$;&<>|(){}\p{Cc}]|\\$/u.test(value),
+    'must be a name without spaces, quotes or $;&<>|(){}',
+  ),
+);
 
 /** Loose: what other clients keep in the file stays in it. */
 export const Target = z.looseObject({
   transport: z._default(z.literal('ssh'), 'ssh'),
-  host: word,
-  user: z.optional(word),
+  host: plain,
+  user: z.optional(plain),
   port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
   identityFile: z.optional(text),
   sshOptions: z.optional(z.array(text).check(z.maxLength(64))),

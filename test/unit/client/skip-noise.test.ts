@@ -51,6 +51,13 @@ test('whatever is printed before the first message, the protocol comes through b
   );
 });
 
+test('a greeting without a newline before the first message is noise too', async () => {
+  const filter = new SkipNoise();
+  const passed = await buffer(Readable.from([Buffer.from(`hi {"a":1} ${ANSWER}more`)]).pipe(filter));
+  expect(passed.toString()).toBe(`${ANSWER}more`);
+  expect(filter.noise).toBe('hi {"a":1} ');
+});
+
 async function failure(text: string): Promise<NoiseError> {
   const filter = new SkipNoise();
   Readable.from([Buffer.from(text)]).pipe(filter);

@@ -105,10 +105,45 @@ describe('ssh', () => {
     };
     expect(sshCommand(target as never, { controlFolder: '/run/rex' })).toEqual([
       'ssh', '-p', '22', '-o', 'BatchMode=no', '-o', 'BatchMode=yes', '-o', 'ConnectTimeout=15',
-      '-o', 'ControlMaster=auto', '-o', 'ControlPath=/run/rex/%C', '-o', 'ControlPersist=600',
+      '-o', 'ServerAliveInterval=5', '-o', 'ServerAliveCountMax=3', '-o', 'RemoteCommand=none',
+      '-o', 'ClearAllForwardings=yes', '-o', 'LogLevel=INFO',
+      '-o', 'ControlMaster=auto', '-o', 'ControlPath=/run/rex/%C-f34d8d5f', '-o', 'ControlPersist=600',
       '-T', '--', 'u@a.example', '/usr/local/bin/rexd --stdio',
     ]); // biome-ignore format: one option a word
   });
+
+  test('shares no connection between two ways to the same address', () => {
+    const path = (sshOptions: string[]): string | undefined =>
+      sshCommand({ ...TARGETS['a'], host: '10.0.0.5', sshOptions } as never, {
+        controlFolder: '/run/rex',
+      }).find((word) => word.startsWith('ControlPath='));
+    expect(path(['-J', 'gate-a'])).not.toBe(path(['-J', 'gate-b']));
+    expect(path(['-J', 'gate-a'])).toBe(path(['-J', 'gate-a']));
+  });
+
+  test('shares nothing when told so, and leaves it to the configuration when nothing was said', () => {
+    const control = (controlFolder?: false): string[] =>
+      sshCommand({ ...TARGETS['a'], host: 'h' } as never, { controlFolder }).filter((word) =>
+        word.startsWith('Control'),
+      );
+    expect(control(false)).toEqual(['ControlMaster=no', 'ControlPath=none']);
+    expect(control()).toEqual([]);
+  });
+
+  test.each(['-oProxyCommand=touch x', '$(touch x)', 'a b', 'h;id', '`id`', 'h\nx', "h'", 'h\\', 'a|b'])(
+    'refuses the host %j, and the user',
+    (name) => {
+      expect(() => read({ targets: { a: { host: name } } })).toThrow(TargetsError);
+      expect(() => read({ targets: { a: { host: 'h', user: name } } })).toThrow(TargetsError);
+    },
+  );
+
+  test.each(['me@h', '::1', '[fe80::1%eth0]', 'ssh://me@h:22', 'a_b.example'])(
+    'takes the host %j',
+    (host) => {
+      expect(read({ targets: { a: { host, user: 'DOM\\me' } } }).targets['a']?.host).toBe(host);
+    },
+  );
 
   test('never takes a host for an option', () => {
     fc.assert(
