@@ -19,6 +19,8 @@ export interface Options {
   readonly store: boolean;
   /** True: cases that take minutes run too. */
   readonly large: boolean;
+  /** Only cases whose name has this in it; such a run is stored no more than a quick one. */
+  readonly only: string;
   readonly show: 'help' | 'list' | 'results';
 }
 
@@ -35,6 +37,7 @@ Options:
   --peer name="command"  put another program beside ours (repeatable)
   --rounds N             measured rounds (default ${FULL.rounds})
   --large                with cases that take minutes (rexd: a stream of 1 GiB)
+  --only TEXT            only the cases whose name has TEXT in it; shows figures, stores none
   --quick                short rounds and few of them; shows figures, stores none
   --json                 print JSON, and nothing else, on stdout
   --no-fail              exit 0 even when a target is missed
@@ -62,8 +65,9 @@ export function parseOptions(argv: readonly string[], known: readonly string[]):
     plan: values.rounds === undefined ? plan : { ...plan, rounds: parseRounds(values.rounds) },
     json: values.json ?? false,
     failOnMiss: values['no-fail'] !== true,
-    store: !quick,
+    store: !quick && values.only === undefined,
     large: values.large ?? false,
+    only: values.only ?? '',
     show: values.help === true ? 'help' : values.list === true ? 'list' : 'results',
   };
 }
@@ -89,6 +93,7 @@ function parse(argv: readonly string[]) {
         rounds: { type: 'string' },
         quick: { type: 'boolean' },
         large: { type: 'boolean' },
+        only: { type: 'string' },
         json: { type: 'boolean' },
         'no-fail': { type: 'boolean' },
         list: { type: 'boolean' },

@@ -49,7 +49,12 @@ async function runAll(options: Options): Promise<Outcome> {
   const progress = openProgress(process.stderr);
   for (const suite of chosen) {
     try {
-      const context = { root: ROOT, peers: peersFor(suite, options), large: options.large };
+      const context = {
+        root: ROOT,
+        peers: peersFor(suite, options),
+        large: options.large,
+        only: options.only,
+      };
       const result = await runSuite(suite, context, options.plan, (line) => progress.report(line));
       outcome.results.push(result);
       progress.clear();

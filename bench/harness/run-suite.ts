@@ -17,6 +17,7 @@ export async function runSuite(
   report(`${suite.name}: preparing`);
   const cases: CaseResult[] = [];
   for (const each of await suite.prepare(context, cleanup)) {
+    if (!each.name.includes(context.only)) continue;
     const samples = await measureCase(each, plan, (line) => report(`${suite.name}: ${line}`));
     cases.push(judgeCase(each, samples));
   }

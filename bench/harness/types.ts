@@ -63,6 +63,8 @@ export interface SuiteContext {
   readonly peers: readonly Peer[];
   /** Cases that take minutes were asked for too. */
   readonly large: boolean;
+  /** Cases whose name does not have this in it are left out. */
+  readonly only: string;
   readonly root: string;
 }
 

@@ -1,11 +1,14 @@
 // Links over standard streams: this process's own, or those of a child that someone else has started.
 
 import { fstatSync, writeSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { closePair } from './close-stream.js';
+import { EagerReads, readAtOnce } from './eager-reads.js';
 import { earlyLink } from './early-stdio.js';
 import type { Link, StreamLink } from './link.js';
 
+const STDIN = 0;
 const STDOUT = 1;
 
 /**
@@ -18,7 +21,19 @@ export function processLink(first?: Buffer): Link {
   const link = first === undefined ? open() : earlyLink(first, open);
   // A stream over a pipe or a socket puts it into non-blocking mode; before there is one, a write could wait.
   const isPipe = isPipeOrSocket(STDOUT);
-  return { ...link, writeNow: (bytes) => (isPipe && streams !== undefined ? writeToStdout(bytes) : 0) };
+  // Not with a single processor: there, looking would only keep the client from running.
+  const mayLook = isPipeOrSocket(STDIN) && availableParallelism() > 1;
+  let eager: EagerReads | undefined;
+  const writeNow = (bytes: Uint8Array): number => {
+    if (!isPipe || streams === undefined) return 0;
+    const taken = writeToStdout(bytes);
+    if (mayLook && taken === bytes.length) {
+      eager ??= new EagerReads(streams.input, () => readAtOnce(STDIN));
+      eager.answered();
+    }
+    return taken;
+  };
+  return { ...link, writeNow };
 }
 
 /** A file or a terminal is left as it is, and written to by the stream alone. */

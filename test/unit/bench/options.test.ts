@@ -14,6 +14,7 @@ describe('parseOptions', () => {
       failOnMiss: true,
       store: true,
       large: false,
+      only: '',
       show: 'results',
     });
     expect(options.plan.rounds).toBeGreaterThan(5);

@@ -6,7 +6,7 @@ import { runSuite } from '../../../bench/harness/run-suite.js';
 import type { Case, Contender, Role } from '../../../bench/harness/types.js';
 
 const PLAN = { rounds: 4, warmups: 2, sampleMs: 8 };
-const CONTEXT = { root: '.', peers: [], large: false };
+const CONTEXT = { root: '.', peers: [], large: false, only: '' };
 
 /** Pretends that every operation takes `msPerOp`; `turns` records who was asked for how much. */
 function pretender(

@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { letGo } from '../../../../src/host/files/held-directories.js';
 import { RootSet, type RootSetOptions } from '../../../../src/host/files/root-set.js';
 import { TEMP_PREFIX } from '../../../../src/host/files/temp-file.js';
 
@@ -52,6 +53,7 @@ export function makeSandbox(options: RootSetOptions = {}): Sandbox {
       return full;
     },
     [Symbol.dispose]() {
+      letGo();
       const open = openBelow(base);
       const temporary = namesBelow(Buffer.from(base)).filter((name) => name.startsWith(TEMP_PREFIX));
       rmSync(base, { recursive: true, force: true });
