@@ -26,6 +26,27 @@ const MEANINGS: Readonly<Record<string, string>> = {
     'The `server_version` that clients are told. Some refuse every version but the one they were written against.',
   'server.state_dir':
     'Where detached processes are kept: what they wrote and how they ended. Absolute; by default `$XDG_STATE_HOME/rexd`, else `~/.local/state/rexd`.',
+  'server.http_listen':
+    '`HOST:PORT` for HTTP and WebSocket, such as `127.0.0.1:8040`; port 0 takes a free one. With it `rexd` is a daemon unless `--stdio` is given. `--http` counts for more. Needs a token or client certificates.',
+  'server.http_path': 'Where JSON-RPC is posted to.',
+  'server.ws_path': 'Where the WebSocket is.',
+  'server.unix_socket':
+    'Absolute path of a unix socket, open to this user only (mode 0600), that carries lines as stdio does. `--unix` counts for more.',
+  'server.token':
+    'What clients send as `Authorization: Bearer TOKEN`. `REXD_TOKEN` and `token_file` count for more, and `token_file` is the better place.',
+  'server.token_file':
+    'A file with the token in it, absolute, not readable by everybody; `REXD_TOKEN_FILE` counts for more. Read again on SIGHUP.',
+  'server.tls_cert': 'Certificate in PEM, with its chain. Given with `tls_key`, nothing but TLS is spoken.',
+  'server.tls_key': 'Its key in PEM, not readable by everybody. Both are read again on SIGHUP.',
+  'server.tls_client_ca':
+    'Certificates in PEM of who may sign those of clients: then every client needs one, beside the token if there is one.',
+  'server.allow_remote':
+    'Listen also on an address that other machines can reach, which needs TLS or `behind_proxy` as well. `--allow-remote` is the same.',
+  'server.behind_proxy': 'A reverse proxy speaks TLS with the other machines, so we need not.',
+  'server.allowed_hosts':
+    'Names that the `Host` of a request may have beside loopback ones: `name` for every port, or `name:port`. For a proxy that passes on the name it was called by.',
+  'server.session_idle_ms':
+    'A session opened by POST ends, with what it runs, when no call of it was in progress for so long. Sessions of a WebSocket or a unix socket end with their connection instead.',
   ...Object.fromEntries(
     Object.entries(REXD_LIMITS).map(([name, { summary }]) => [
       `limits.${name}`,

@@ -6,14 +6,19 @@ import { LOG_LEVELS } from '../base/log.js';
 import { VERSION } from '../base/version.js';
 import { EXIT } from './exit-codes.js';
 import { helpText, parseFlags, type Usage, UsageError } from './flags.js';
-import { assertServable } from './standard-streams.js';
 
 const USAGE: Usage = {
   program: 'rexd',
   summary: 'run commands and edit files on this host for a client that speaks REXD v1',
-  synopsis: 'rexd --stdio [--root DIR]... [--config FILE]',
+  synopsis: 'rexd --stdio | --http HOST:PORT | --unix PATH  [--root DIR]... [--config FILE]',
   flags: {
     stdio: { summary: 'serve one client on standard input and output' },
+    http: {
+      value: 'HOST:PORT',
+      summary: 'serve many clients over HTTP and WebSocket; needs a token, see below',
+    },
+    unix: { value: 'PATH', summary: 'serve many clients of this user on a unix socket' },
+    'allow-remote': { summary: 'with --http: listen also where other machines can connect' },
     root: { value: 'DIR', repeatable: true, summary: 'allow this folder, beside those of the configuration' },
     config: { value: 'FILE', summary: 'read this configuration' },
     limit: {
@@ -31,6 +36,10 @@ const USAGE: Usage = {
   examples: [
     ['rexd --stdio --root .', 'serve the current folder to the program at the other end of the pipe'],
     ['ssh deploy@server-a rexd --stdio', 'the same on another host, through your own ssh'],
+    [
+      'REXD_TOKEN=$(openssl rand -hex 32) rexd --http 127.0.0.1:8040 --root .',
+      'serve it over HTTP to whoever knows the token',
+    ],
     ['rexd --check --config rexd.toml', 'see what a configuration allows before using it'],
   ],
   notes: [
@@ -38,6 +47,10 @@ const USAGE: Usage = {
       'Files:',
       '  $XDG_CONFIG_HOME/rexd/config.toml, else ~/.config/rexd/config.toml, else /etc/rexd/config.toml',
       '  Without one and without --root, no folder is allowed.',
+    ].join('\n'),
+    [
+      'Environment:',
+      '  REXD_TOKEN, REXD_TOKEN_FILE  what clients of --http have to send as "Authorization: Bearer TOKEN"',
     ].join('\n'),
     'Exit codes: 0 the client ended the connection, 1 failed, 2 wrong usage or configuration, 130 interrupted.',
   ],
@@ -63,11 +76,9 @@ async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(USAGE, args);
   if (flags.has('help')) return await say(helpText(USAGE));
   if (flags.has('version')) return await say(`rexd ${VERSION}`);
-  const { checkConfig, serveStdio } = await import('./rexd-serve.js');
+  const { checkConfig, serve } = await import('./rexd-serve.js');
   if (flags.has('check')) return await say(await checkConfig(flags));
-  assertServable();
-  if (!flags.has('stdio') && process.stdin.isTTY) throw new UsageError('nothing to serve: pass --stdio');
-  const code = await serveStdio(flags);
+  const code = await serve(flags);
   // The connection is over and everything is flushed. What a client has not read by now would keep the process alive.
   return process.exit(code);
 }

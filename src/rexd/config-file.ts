@@ -20,8 +20,26 @@ export const MAX_AUDIT_FILES = 1000;
 /** An audit file holds at least the longest entry there can be. */
 export const MIN_AUDIT_BYTES = 64 * 1024;
 
+/** A session that expires sooner could not be used between two requests. */
+export const MIN_SESSION_IDLE_MS = 100;
+/** A week: who wants more wants a detached process. */
+export const MAX_SESSION_IDLE_MS = 7 * 24 * 3600 * 1000;
+
 const text = z.string().check(z.minLength(1));
 const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
+const urlPath = z
+  .string()
+  .check(
+    z.refine((path) => /^\/[\w./~-]*$/.test(path) && !path.includes('//'), 'expected a path such as "/rpc"'),
+  );
+const hostName = z
+  .string()
+  .check(
+    z.refine(
+      (host) => /^[\w.-]+(:\d{1,5})?$|^\[[\da-f:.]+\](:\d{1,5})?$/i.test(host),
+      'expected a name or name:port',
+    ),
+  );
 /** A whole name: whoever writes a pattern here should learn that it would match nothing. */
 const variable = z
   .string()
@@ -37,6 +55,22 @@ const Server = z.strictObject({
   log_level: z._default(z.enum(LOG_LEVELS), DEFAULTS.server.log_level),
   report_version: z._default(text, DEFAULTS.server.report_version),
   state_dir: z.optional(absolutePath),
+  http_listen: z.optional(text),
+  http_path: z._default(urlPath, DEFAULTS.server.http_path),
+  ws_path: z._default(urlPath, DEFAULTS.server.ws_path),
+  unix_socket: z.optional(absolutePath),
+  token: z.optional(text),
+  token_file: z.optional(absolutePath),
+  tls_cert: z.optional(absolutePath),
+  tls_key: z.optional(absolutePath),
+  tls_client_ca: z.optional(absolutePath),
+  allow_remote: z._default(z.boolean(), DEFAULTS.server.allow_remote),
+  behind_proxy: z._default(z.boolean(), DEFAULTS.server.behind_proxy),
+  allowed_hosts: z._default(z.array(hostName), []),
+  session_idle_ms: z._default(
+    z.int().check(z.gte(MIN_SESSION_IDLE_MS), z.lte(MAX_SESSION_IDLE_MS)),
+    DEFAULTS.server.session_idle_ms,
+  ),
 });
 const Sandbox = z.strictObject({
   mode: z._default(z.enum(SANDBOX_MODES), DEFAULTS.security.sandbox.mode),

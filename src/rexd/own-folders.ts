@@ -13,10 +13,17 @@ export function stateDirOf({ server }: Pick<RexdConfig, 'server'>, env: NodeJS.P
 }
 
 /** What detached processes are known by, and what servers keep in temporary folders: output, pipes. */
-export function ownFolders(stateDir: string, config: Pick<RexdConfig, 'file' | 'audit'>): Withheld {
+export function ownFolders(
+  stateDir: string,
+  config: Pick<RexdConfig, 'file' | 'audit' | 'server'>,
+): Withheld {
+  const { token_file, tls_key } = config.server;
   return new Withheld({
     folders: [stateDir],
-    files: [...(config.file === undefined ? [] : [resolve(config.file)]), ...auditFiles(config.audit)],
+    files: [
+      ...[config.file, token_file, tls_key].flatMap((file) => (file === undefined ? [] : [resolve(file)])),
+      ...auditFiles(config.audit),
+    ],
     nameless: { places: PRIVATE_PLACES, name: PRIVATE_NAME },
   });
 }

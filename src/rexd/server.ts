@@ -7,7 +7,7 @@ import { Resource } from '../base/resource.js';
 import type { AuditLog } from '../guard/audit.js';
 import type { CallHandler } from '../wire/jsonrpc/call-server.js';
 import { RpcPeer } from '../wire/jsonrpc/peer.js';
-import { Router } from '../wire/jsonrpc/router.js';
+import { type CallReport, Router } from '../wire/jsonrpc/router.js';
 import type { Link } from '../wire/transport/link.js';
 import { type AnsweredCall, answerOnce } from './answer-once.js';
 import { auditCall } from './audit-calls.js';
@@ -36,6 +36,14 @@ export interface RexdServerOptions {
   readonly log: Log;
   /** Absent when nothing is to be audited. */
   readonly audit?: AuditLog;
+  /** Told of every call when it is over, as the audit log is. */
+  readonly onCall?: (report: CallReport<CallContext>) => void;
+}
+
+/** What is going on in a server right now. */
+export interface ServerLoad {
+  readonly sessions: number;
+  readonly processes: number;
 }
 
 export class RexdServer extends Resource {
@@ -58,11 +66,8 @@ export class RexdServer extends Resource {
       end: (sessions, session) => this.#endSession(sessions, session),
       onLeft: () => this.#tellQuiet(),
     });
-    const { audit } = options;
-    this.#router = new Router<CallContext>({
-      log: options.log,
-      ...(audit !== undefined && { onCall: (report) => auditCall(audit, report) }),
-    })
+    const onCall = reporter(options);
+    this.#router = new Router<CallContext>({ log: options.log, ...(onCall !== undefined && { onCall }) })
       .method(SessionOpen, openSession)
       .family('session.', async () => (await import('./families/session.js')).addSessionMethods)
       .family('exec.', async () => (await import('./families/exec.js')).addExecMethods)
@@ -119,6 +124,10 @@ export class RexdServer extends Resource {
     let walks: LongAnswers | undefined;
     this.#held.add(held);
     return held;
+  }
+
+  load(): ServerLoad {
+    return this.#places.load();
   }
 
   /** Resolves when nobody is connected and no session waits for its client to come back. */
@@ -191,6 +200,17 @@ export class RexdServer extends Resource {
 function closeIfEmpty(peer: RpcPeer, sessions: Sessions): void {
   if (sessions.size > 0 || peer.closing) return;
   void peer.close(new LocalError('taken_over', 'the session goes on on another connection'));
+}
+
+function reporter({
+  audit,
+  onCall,
+}: RexdServerOptions): ((report: CallReport<CallContext>) => void) | undefined {
+  if (audit === undefined) return onCall;
+  return (report) => {
+    auditCall(audit, report);
+    onCall?.(report);
+  };
 }
 
 function longAnswers(peer: RpcPeer, maxAtOnce: number): LongAnswers {

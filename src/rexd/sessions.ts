@@ -110,6 +110,13 @@ export class Sessions extends Resource {
     return this.#options.outlet;
   }
 
+  /** Programs that run in them. */
+  get processes(): number {
+    let running = 0;
+    for (const { processes } of this.#open.values()) running += processes.running;
+    return running;
+  }
+
   open(facts: SessionFacts): Session {
     // Who comes now would be forgotten: the others are being ended already.
     if (this.#over || this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
@@ -233,6 +240,15 @@ export class SessionPlaces {
 
   give(): void {
     this.#taken -= 1;
+  }
+
+  /** What there is, over all holders. */
+  load(): { sessions: number; processes: number } {
+    const all = [...this.holders];
+    return {
+      sessions: all.reduce((sum, { size }) => sum + size, 0),
+      processes: all.reduce((sum, { processes }) => sum + processes, 0),
+    };
   }
 }
 

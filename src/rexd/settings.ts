@@ -14,6 +14,29 @@ export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export const HARD_LINKS = ['allow', 'refuse'] as const;
 export type HardLinks = (typeof HARD_LINKS)[number];
 
+/** Serving many clients over sockets; all of it is for a daemon, and of no account to one that serves its own stdio. */
+export interface DaemonSettings {
+  /** `HOST:PORT` of HTTP and WebSocket. */
+  readonly http_listen?: string | undefined;
+  readonly http_path: string;
+  readonly ws_path: string;
+  readonly unix_socket?: string | undefined;
+  /** What clients have to know. */
+  readonly token?: string | undefined;
+  readonly token_file?: string | undefined;
+  /** Files in PEM. */
+  readonly tls_cert?: string | undefined;
+  readonly tls_key?: string | undefined;
+  readonly tls_client_ca?: string | undefined;
+  /** Whether it may listen where other machines can come. */
+  readonly allow_remote: boolean;
+  /** Somebody else speaks TLS with those other machines. */
+  readonly behind_proxy: boolean;
+  /** Names it goes by beside those of loopback. */
+  readonly allowed_hosts: readonly string[];
+  readonly session_idle_ms: number;
+}
+
 export interface RexdSettings {
   readonly server: {
     readonly stdio: boolean;
@@ -21,7 +44,7 @@ export interface RexdSettings {
     readonly report_version: string;
     /** Where detached processes and their output are kept; when not given, where the user's state belongs. */
     readonly state_dir?: string | undefined;
-  };
+  } & DaemonSettings;
   readonly security: {
     readonly allow_shell: boolean;
     /** Whether a command may outlive its session. */
@@ -73,6 +96,12 @@ export const DEFAULTS: RexdSettings = {
     log_level: 'info',
     // Clients that exist check for the version of the implementation they were written against; see the room's README.
     report_version: '0.1.5',
+    http_path: '/rpc',
+    ws_path: '/ws',
+    allow_remote: false,
+    behind_proxy: false,
+    allowed_hosts: [],
+    session_idle_ms: 10 * 60 * 1000,
   },
   security: {
     allow_shell: true,

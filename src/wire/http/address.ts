@@ -1,4 +1,4 @@
-// Where a server listens: a loopback port, another address if asked for, or a Unix socket.
+// Where a server listens: a loopback port, another address if asked for, a Unix socket, or a socket it was given.
 
 import type { Server } from 'node:net';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
@@ -7,8 +7,10 @@ import { claimSocketPath, listenOn } from '../transport/socket-path.js';
 const DEFAULT_HOST = '127.0.0.1';
 
 export type HttpListenOptions =
-  | { readonly host?: string; readonly port?: number; readonly path?: never }
-  | { readonly path: string };
+  | { readonly host?: string; readonly port?: number; readonly path?: never; readonly fd?: never }
+  | { readonly path: string; readonly fd?: never }
+  /** A descriptor that listens already, as systemd passes one. */
+  | { readonly fd: number; readonly path?: never };
 
 export type HttpAddress =
   | { readonly kind: 'tcp'; readonly host: string; readonly port: number; readonly url: string }
@@ -34,29 +36,38 @@ export class ListenError extends LocalError {
 }
 
 /** A Unix socket is open to this user only, and taken over from a server that died without removing it. */
-export async function listen(server: Server, options: HttpListenOptions): Promise<Bound> {
+export async function listen(
+  server: Server,
+  options: HttpListenOptions,
+  scheme: 'http' | 'https' = 'http',
+): Promise<Bound> {
   try {
+    if (options.fd !== undefined) {
+      await listenOn(server, { fd: options.fd });
+      return { address: describe(server, scheme), remove: () => Promise.resolve() };
+    }
     if (options.path !== undefined) {
       const file = await claimSocketPath(options.path, server);
       return { address: { kind: 'unix', path: file.path }, remove: () => file.remove() };
     }
     await listenOn(server, { host: options.host ?? DEFAULT_HOST, port: options.port ?? 0 });
-    return { address: describe(server), remove: () => Promise.resolve() };
+    return { address: describe(server, scheme), remove: () => Promise.resolve() };
   } catch (thrown) {
     throw new ListenError(nameOf(options), toError(thrown)); // a port out of range, say, or one that is taken
   }
 }
 
 export function nameOf(options: HttpListenOptions): string {
+  if (options.fd !== undefined) return `descriptor ${options.fd}`;
   return options.path ?? joinAddress(options.host ?? DEFAULT_HOST, options.port ?? 0);
 }
 
-function describe(server: Server): HttpAddress {
+function describe(server: Server, scheme: string): HttpAddress {
   const bound = server.address();
   if (bound === null || typeof bound === 'string')
     throw new LocalError('not_listening', 'the server does not listen on a port');
   const { address: host, port } = bound;
-  return { kind: 'tcp', host, port, url: `http://${joinAddress(host, port)}` };
+  return { kind: 'tcp', host, port, url: `${scheme}://${joinAddress(host, port)}` };
 }
 
 function joinAddress(host: string, port: number): string {

@@ -98,7 +98,7 @@ function validate(schema: z.ZodMiniType, value: unknown): unknown {
 const JSON_TYPE = /^\s*application\/(?:[\w.+-]+\+)?json\s*(?:;(.*))?$/i;
 const CHARSET = /(?:^|;)\s*charset\s*=\s*"?([^";\s]*)/i;
 
-function requireJsonType(req: IncomingMessage): void {
+export function requireJsonType(req: IncomingMessage): void {
   const header = req.headers['content-type'] ?? '';
   if (header === 'application/json') return;
   const type = JSON_TYPE.exec(header);

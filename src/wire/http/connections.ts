@@ -11,6 +11,8 @@ interface Connection {
 
 export class Connections {
   readonly #open = new Map<Socket, Connection>();
+  /** What TLS has yet to make a connection of, by where it comes from. */
+  readonly #handshakes = new Map<string, Socket>();
   #inFlight = 0;
   #closing = false;
   #onEmpty: (() => void) | undefined;
@@ -26,10 +28,21 @@ export class Connections {
 
   add(socket: Socket): void {
     if (this.#closing) return void socket.destroy(); // accepted in the same breath as the end
+    this.#handshakes.delete(originOf(socket));
     this.#open.set(socket, { answering: new Set(), upgraded: false });
     socket.once('close', () => {
       this.#open.delete(socket);
       if (this.#open.size === 0) this.#onEmpty?.();
+    });
+  }
+
+  /** The bytes below TLS. The connection itself is added when it is one. */
+  addHandshake(socket: Socket): void {
+    if (this.#closing) return void socket.destroy();
+    const origin = originOf(socket);
+    this.#handshakes.set(origin, socket);
+    socket.once('close', () => {
+      if (this.#handshakes.get(origin) === socket) this.#handshakes.delete(origin);
     });
   }
 
@@ -60,6 +73,7 @@ export class Connections {
   /** Idle connections close at once, the others as soon as they have been answered. Resolves when all are gone. */
   async closeWhenIdle(): Promise<void> {
     this.#closing = true;
+    for (const socket of this.#handshakes.values()) socket.destroy();
     const empty = new Promise<void>((resolve) => {
       this.#onEmpty = resolve;
     });
@@ -73,6 +87,10 @@ export class Connections {
   destroyAll(): void {
     for (const socket of this.#open.keys()) socket.destroy();
   }
+}
+
+function originOf({ remoteAddress = '', remotePort = 0 }: Socket): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function endIfIdle(socket: Socket, connection: Connection): void {

@@ -1,4 +1,4 @@
-// An HTTP/1.1 server on node:http: routes in, capped and guarded requests through, an orderly close at the end.
+// An HTTP/1.1 server on node:http or node:https: routes in, capped and guarded requests through, an orderly close at the end.
 
 import {
   createServer,
@@ -9,7 +9,9 @@ import {
   validateHeaderName,
   validateHeaderValue,
 } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
 import type { Socket } from 'node:net';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
 import { newAbort } from '../../base/abort.js';
 import { errnoOf, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
@@ -60,6 +62,8 @@ export interface HttpServerOptions {
   /** Takes over the connection of a guarded upgrade request, or throws HttpError to have it refused. */
   readonly onUpgrade?: (upgrade: UpgradeRequest) => void | Promise<void>;
   readonly settings?: Partial<HttpSettings>;
+  /** Given, nothing is spoken but TLS. */
+  readonly tls?: TlsOptions;
 }
 
 export class HttpServer extends Resource {
@@ -68,7 +72,7 @@ export class HttpServer extends Resource {
   readonly #headers: readonly (readonly [string, string])[];
   readonly #errors: ErrorStyle;
   readonly #router: Router;
-  readonly #server: Server;
+  readonly #server: Server | SecureServer;
   readonly #connections = new Connections();
   readonly #draining = newAbort();
   #address: HttpAddress | undefined;
@@ -121,7 +125,7 @@ export class HttpServer extends Resource {
 
   async #bind(options: HttpListenOptions): Promise<Bound> {
     try {
-      return await listen(this.#server, options);
+      return await listen(this.#server, options, this.#options.tls === undefined ? 'http' : 'https');
     } catch (thrown) {
       this.#bound = undefined; // elsewhere it may work
       throw thrown;
@@ -147,16 +151,26 @@ export class HttpServer extends Resource {
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  #create(): Server {
+  /** Certificates that take the place of those there are; connections that are open keep theirs. */
+  renewTls(context: SecureContextOptions): void {
+    if ('setSecureContext' in this.#server) this.#server.setSecureContext(context);
+  }
+
+  #create(): Server | SecureServer {
     const settings = this.#settings;
-    const server = createServer({
+    const { tls } = this.#options;
+    const basics = {
       maxHeaderSize: settings.maxHeaderBytes,
       headersTimeout: settings.headersMs,
       requestTimeout: settings.requestMs,
       connectionsCheckingInterval: settings.checkMs,
       keepAliveTimeout: settings.keepAliveMs,
       requireHostHeader: false, // we refuse it ourselves, with the headers every answer must have
-    });
+    };
+    const server =
+      tls === undefined
+        ? createServer(basics)
+        : createSecureServer({ handshakeTimeout: settings.headersMs, ...tls, ...basics });
     server.maxConnections = settings.maxConnections;
     // Past a count node:http drops headers without a word, and the guard would not see them; their bytes are capped.
     server.maxHeadersCount = 0;
@@ -168,11 +182,17 @@ export class HttpServer extends Resource {
     );
     server.on('connection', (socket) => {
       this.#full = false;
-      this.#connections.add(socket);
+      if (tls === undefined) this.#connections.add(socket);
+      else this.#connections.addHandshake(socket);
     });
+    if (tls !== undefined) server.on('secureConnection', (socket: Socket) => this.#connections.add(socket));
     server.on('drop', () => {
       if (!this.#full) this.#options.log.warn('connections refused: too many are open');
       this.#full = true;
+    });
+    server.on('tlsClientError', (error: Error, socket: Socket) => {
+      this.#options.log.debug('no TLS came about', { error: error.message });
+      socket.destroy();
     });
     server.on('clientError', (error, socket) => this.#refuseMalformed(error, socket as Socket));
     server.on('connect', (_req, socket) =>

@@ -333,7 +333,7 @@ export class LineWriter {
   }
 }
 
-function joinPieces(pieces: readonly Piece[]): Buffer {
+export function joinPieces(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
 }
 

@@ -129,7 +129,10 @@ async function removeIfOurs(path: string, ino: number): Promise<void> {
   if (found?.ino === ino) await unlink(path).catch(() => {});
 }
 
-export async function listenOn(server: Server, where: ListenOptions): Promise<void> {
+export async function listenOn(
+  server: Server,
+  where: ListenOptions | { readonly fd: number },
+): Promise<void> {
   server.listen(where);
   await once(server, 'listening'); // rejects on 'error', and leaves no listener behind either way
 }

@@ -10,6 +10,10 @@ import { assertPathFits, claimSocketPath, listenOn, type SocketPath } from './so
 
 /** Where a socket is: a path, or a host and port. Port 0 lets the system choose one. */
 export type SocketAddress = { readonly path: string } | { readonly host: string; readonly port: number };
+/** A descriptor that listens already, as systemd passes one. */
+export interface PassedSocket {
+  readonly fd: number;
+}
 
 /** Connections at the same time; one more is closed as soon as it is made. */
 export const MAX_CONNECTIONS = 256;
@@ -59,7 +63,10 @@ export async function connectSocket(
 }
 
 /** Resolves when connections are accepted. A unix socket is open to this user only, and its file goes with it. */
-export async function listenSocket(address: SocketAddress, options: ListenOptions): Promise<SocketListener> {
+export async function listenSocket(
+  address: SocketAddress | PassedSocket,
+  options: ListenOptions,
+): Promise<SocketListener> {
   const listener = new SocketListener(options);
   await listener.open(address);
   return listener;
@@ -70,6 +77,7 @@ export class SocketListener extends Resource {
   readonly #server: Server;
   readonly #links = new Set<StreamLink>();
   #address: SocketAddress | undefined;
+  #name = 'socket';
   #path: SocketPath | undefined;
 
   constructor(options: ListenOptions) {
@@ -82,9 +90,10 @@ export class SocketListener extends Resource {
     this.#server.on('drop', () => options.log?.warn('a connection too many was closed'));
   }
 
-  /** Where it listens, with the port the system chose. */
+  /** Where it listens, with the port the system chose. Of a socket that was passed, only whoever passed it knows. */
   get address(): SocketAddress {
-    if (this.#address === undefined) throw new LocalError('not_listening', 'not listening yet');
+    if (this.#address === undefined)
+      throw new LocalError('not_listening', 'not listening, or nobody knows where');
     return this.#address;
   }
 
@@ -93,8 +102,11 @@ export class SocketListener extends Resource {
     return this.#links.size;
   }
 
-  async open(address: SocketAddress): Promise<void> {
-    if ('path' in address) {
+  async open(address: SocketAddress | PassedSocket): Promise<void> {
+    if ('fd' in address) {
+      await listenOn(this.#server, address);
+      this.#name = `descriptor ${address.fd}`;
+    } else if ('path' in address) {
       this.#path = await claimSocketPath(address.path, this.#server);
       this.#address = address;
     } else {
@@ -108,7 +120,7 @@ export class SocketListener extends Resource {
   }
 
   #accept(socket: Socket): void {
-    const link = socketLink(socket, this.#address === undefined ? 'socket' : nameOf(this.#address));
+    const link = socketLink(socket, this.#address === undefined ? this.#name : nameOf(this.#address));
     this.#links.add(link);
     socket.once('close', () => this.#links.delete(link));
     try {

@@ -3,6 +3,7 @@
 import { test } from 'vitest';
 import type { Clause, Transport } from '../clauses/clause.js';
 import { rexdClients } from '../clauses/rexd-clients.js';
+import { rexdDaemon } from '../clauses/rexd-daemon.js';
 import { rexdDetach } from '../clauses/rexd-detach.js';
 import { rexdEnds } from '../clauses/rexd-ends.js';
 import { rexdExec } from '../clauses/rexd-exec.js';
@@ -18,6 +19,7 @@ import { rexd } from '../clauses/rexd.js';
 
 const tables = [
   rexdClients,
+  rexdDaemon,
   rexdDetach,
   rexdEnds,
   rexdExec,

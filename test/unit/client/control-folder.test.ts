@@ -22,7 +22,7 @@ test('a path that leaves no room for the name of a socket is passed over', () =>
   expect(prepareControlFolder({ env })).toBe(join(base, 'rex-ssh'));
 });
 
-test('a folder that others may enter, that is a link, or that is somebody else\'s is not used', () => {
+test("a folder that others may enter, that is a link, or that is somebody else's is not used", () => {
   const open = join(base, 'o');
   mkdirSync(join(open, 'rex-ssh'), { recursive: true });
   chmodSync(join(open, 'rex-ssh'), 0o755);
