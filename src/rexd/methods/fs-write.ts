@@ -6,24 +6,25 @@ import type { CallContext } from '../context.js';
 import { decodeBytes } from '../encoding.js';
 import { expectationOf } from '../fs/expectation.js';
 import { fileCall } from '../fs/file-call.js';
+import { inTurn } from '../fs/in-turn.js';
 import type { FsWrite } from '../protocol/fs.js';
 
 export async function writeToFile(
   params: ParamsOf<typeof FsWrite>,
   ctx: CallContext,
 ): Promise<ResultOf<typeof FsWrite>> {
-  return await fileCall(params.session_id, ctx, async ({ roots, resolve, signal }) => {
-    const written = await writeFile(
-      roots,
-      resolve(params.path),
-      decodeBytes(params.content, params.encoding, 'content'),
-      {
+  return await fileCall(params.session_id, ctx, async (call) => {
+    const path = call.resolve(params.path);
+    const content = decodeBytes(params.content, params.encoding, 'content');
+    // In turn: two writes that are sent one after the other leave what the second wrote, and pieces are appended in order.
+    const written = await inTurn([path], call, () =>
+      writeFile(call.roots, path, content, {
         mode: params.mode,
         mkdirParents: params.mkdir_parents,
         atomic: params.atomic,
         ...expectationOf(params),
-        signal,
-      },
+        signal: call.signal,
+      }),
     );
     return {
       path: written.path,

@@ -68,6 +68,10 @@ export const rexdFs = {
     source: WRITE,
   },
   'rexd/fs.write/append': { text: 'mode append adds to the file, or makes it', source: WRITE },
+  'rexd/fs.write/in-turn': {
+    text: 'writes to one file that are under way together are made in the order they were sent',
+    source: WRITE,
+  },
   'rexd/fs.write/mkdir-parents': {
     text: 'missing folders are made only when mkdir_parents is true',
     source: WRITE,

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { ExecClient } from '../kit/exec-client.js';
 import { verifies } from '../kit/verifies.js';
 import { startFiles } from './fs-client.js';
 
@@ -84,6 +85,21 @@ verifies('rexd/fs.write/append', async () => {
   expect(await append('one\n')).toMatchObject({ created: true, bytes_written: 4 });
   expect(await append('two\n')).toMatchObject({ created: false, bytes_written: 4 });
   expect(readFileSync(path, 'utf8')).toBe('one\ntwo\n');
+});
+
+verifies('rexd/fs.write/in-turn', async () => {
+  await using client = await ExecClient.open();
+  const log = join(client.root, 'a.log');
+  const file = join(client.root, 'b.txt');
+  const numbers = Array.from({ length: 40 }, (_, i) => i);
+  // Long ones first: out of turn the short ones would be done before.
+  const content = (i: number): string => `${i}${'.'.repeat(40_000 - i * 1000)}\n`;
+  await Promise.all([
+    ...numbers.map((i) => client.ask('fs.write', { path: log, content: content(i), mode: 'append' })),
+    ...numbers.map((i) => client.ask('fs.write', { path: file, content: content(i) })),
+  ]);
+  expect(readFileSync(log, 'utf8')).toBe(numbers.map(content).join(''));
+  expect(readFileSync(file, 'utf8')).toBe(content(39));
 });
 
 verifies('rexd/fs.write/mkdir-parents', async () => {
