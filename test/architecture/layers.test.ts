@@ -14,7 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   host: ['base'],
   guard: ['base', 'wire', 'host'],
   mcp: ['base', 'wire'],
-  client: ['base', 'wire'],
+  // Of mcp the tool table, which knows nothing of the protocol: the SDK's tools are defined in it.
+  client: ['base', 'wire', 'mcp'],
   ...Object.fromEntries(ROOMS.map((room) => [room, BELOW_ROOMS])),
   plane: [...BELOW_ROOMS, ...ROOMS],
   cli: [...BELOW_ROOMS, ...ROOMS, 'plane'],
