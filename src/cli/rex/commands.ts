@@ -9,4 +9,9 @@ export const COMMANDS: readonly CommandRow[] = [
     takesRest: true,
     load: async () => (await import('./exec.js')).execCommand,
   },
+  {
+    name: 'mcp',
+    summary: 'serve the tools of a target to agents, by MCP',
+    load: async () => (await import('./mcp.js')).mcpCommand,
+  },
 ];

@@ -50,6 +50,11 @@ export class RexContext implements AsyncDisposable {
     this.#interrupts.take(handler);
   }
 
+  /** What `--target` says. */
+  get targetName(): string | undefined {
+    return this.#options.target;
+  }
+
   /** The named target, the one of `--target`, or the one that the project, the folder or the user's last choice says. */
   async choose(name?: string): Promise<TargetChoice> {
     if (name !== undefined && this.#options.target !== undefined && name !== this.#options.target)

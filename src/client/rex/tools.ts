@@ -79,7 +79,11 @@ export class RexTools {
       const call = async (): Promise<ToolResult> => {
         const target = await this.#source(ctx.signal);
         client = target.client;
-        return await run(args, ctx, hostOf(target));
+        try {
+          return withNotice(await run(args, ctx, hostOf(target)), target.notice);
+        } finally {
+          target.release?.();
+        }
       };
       try {
         return await call().catch((thrown: unknown) => {
@@ -101,6 +105,11 @@ function toSource(target: RexClient | RexToolTarget | RexToolSource): RexToolSou
   if (typeof target === 'function') return target;
   const fixed = target instanceof RexClient ? { client: target } : target;
   return async () => fixed;
+}
+
+function withNotice(result: ToolResult, notice: string | undefined): ToolResult {
+  if (notice === undefined) return result;
+  return { ...result, content: [{ type: 'text', text: notice }, ...result.content] };
 }
 
 export interface OpenAiTool {

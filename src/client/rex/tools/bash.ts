@@ -11,6 +11,8 @@ import { LastLine } from './last-line.js';
 
 /** How often a caller that wants to know is told how it goes. */
 export const PROGRESS_INTERVAL_MS = 1000;
+/** A command that writes more than this is ended: nobody will read it, and it may never stop. */
+export const MAX_COMMAND_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 type Args = z.output<typeof Bash.input>;
 
@@ -30,6 +32,7 @@ export async function runBash(
           command: args.command,
           stdin: args.stdin ?? '', // always given: nothing waits for what never comes
           timeout_ms: timeoutMs,
+          max_output_bytes: allowedOutput(host),
           ...(host.login === true && { login: true }),
           cwd: resolvePath(host, args.cwd ?? '.'),
         },
@@ -48,6 +51,10 @@ export async function runBash(
 
 function allowedTime(asked: number | undefined, { client }: ToolHost): number {
   return Math.min(asked ?? DEFAULT_COMMAND_MS, client.session.limits.hard_timeout_ms);
+}
+
+function allowedOutput({ client }: ToolHost): number {
+  return Math.min(MAX_COMMAND_OUTPUT_BYTES, client.session.limits.max_output_bytes);
 }
 
 async function follow(process: RemoteProcess, output: CommandOutput, ctx: ToolContext): Promise<void> {
@@ -125,13 +132,13 @@ function sayCut({ cutBytes, headLines }: ExcerptText, kept: string): string {
 }
 
 /** Undefined when it ended by itself: its exit code is then an answer like any other. */
-function whatEndedIt(exit: RemoteExit, timeoutMs: number, { client }: ToolHost): string | undefined {
-  const { hard_timeout_ms: hard, max_output_bytes: maxOutput } = client.session.limits;
+function whatEndedIt(exit: RemoteExit, timeoutMs: number, host: ToolHost): string | undefined {
+  const { hard_timeout_ms: hard } = host.client.session.limits;
   if (exit.timedOut) {
     const more = timeoutMs < hard ? `Give a larger timeout_ms (up to ${hard}), or run` : 'Run';
     return `[killed: it took longer than ${timeoutMs} ms. ${more} it in the background with its output in a file: nohup … >log 2>&1 &]`;
   }
   if (exit.outputLimitExceeded)
-    return `[killed: it wrote more than the ${maxOutput} bytes that the target allows. Send the output to a file, or through head, tail or grep.]`;
+    return `[killed: it wrote more than the ${allowedOutput(host)} bytes that are allowed. Send the output to a file, or through head, tail or grep.]`;
   return exit.signal === null ? undefined : `[killed by ${exit.signal}]`;
 }

@@ -13,6 +13,10 @@ export interface RexToolTarget {
   readonly cwd?: string | undefined;
   /** Commands are run by a login shell. */
   readonly login?: boolean;
+  /** Goes with the result of the call: what the model should know about the target. */
+  readonly notice?: string;
+  /** The call is over. */
+  readonly release?: () => void;
 }
 
 /** Commands that wait for one of the processes that the target allows a session. */

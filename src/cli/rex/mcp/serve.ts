@@ -1,0 +1,45 @@
+// MCP over our own standard streams until the client goes. stdout carries the protocol and nothing else.
+
+import { VERSION } from '../../../base/version.js';
+import { LOCAL } from '../../../client/rex/target.js';
+import { RexTools } from '../../../client/rex/tools.js';
+import { serveLines } from '../../../mcp/serve-lines.js';
+import { processLink } from '../../../wire/transport/stdio.js';
+import { chooseTarget } from '../choose-target.js';
+import type { RexContext } from '../context.js';
+import { targetPlaces } from '../target/places.js';
+import { readTargets } from '../target/targets-file.js';
+import { CurrentTarget } from './current-target.js';
+import { targetPrompt } from './target-prompt.js';
+
+const INSTRUCTIONS =
+  'These tools work on the current target: a machine that the user has chosen outside of this conversation. Relative paths begin in its workspace folder. Prefer read, edit, search and glob to shell commands for files.';
+
+export async function serveMcp(context: RexContext): Promise<void> {
+  await using current = new CurrentTarget({
+    // Named in the session goes before --target, which goes before all that is written down.
+    choose: (name) => chooseTarget(name ?? context.targetName, process.env),
+    connect: (choice) => context.connect(choice),
+    folderOn: (choice) => context.folderOn(choice),
+  });
+  const tools = new RexTools((signal) => current.take(signal));
+  await using connection = await serveLines(processLink(), {
+    name: 'rex',
+    title: 'rex',
+    version: VERSION,
+    instructions: INSTRUCTIONS,
+    tools: tools.table,
+    prompts: [targetPrompt(current, knownTargets)],
+    onError: (error) => context.say(`rex mcp: ${error.message}`),
+  });
+  const stop = (): void => void connection.close();
+  context.signal.addEventListener('abort', stop, { once: true });
+  if (context.signal.aborted) stop();
+  await connection.closed;
+  context.signal.throwIfAborted();
+}
+
+async function knownTargets(): Promise<string[]> {
+  const { targets } = await readTargets(targetPlaces(process.env).targets);
+  return [LOCAL, ...Object.keys(targets)];
+}
