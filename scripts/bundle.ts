@@ -76,7 +76,7 @@ function lighten(code: string): string {
   const body = code.slice(whole.length).replace(/0&&\(module\.exports=\{[^}]*\}\);\s*$/, '');
   const getters = exported
     .split(',')
-    .map((each) => each.replace(/^(\w+):\(\)=>(\w+)$/, 'get $1(){return $2}'));
+    .map((each) => each.replace(/^([\w$]+):\(\)=>([\w$.]+)$/, 'get $1(){return $2}'));
   const kept = /__toESM|__copyProps|__create\b/.test(body) ? helpers : '';
   return `${kept}module.exports={__esModule:!0,${getters.join(',')}};${body}`;
 }

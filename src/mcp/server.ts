@@ -51,7 +51,11 @@ function createServer(
   const server = new sdk.McpServer(
     { name, version, ...(title !== undefined && { title }) },
     {
-      capabilities: { tools: {}, logging: {}, ...(prompts.length > 0 && { prompts: {}, completions: {} }) },
+      capabilities: {
+        tools: { listChanged: false },
+        logging: {},
+        ...(prompts.length > 0 && { prompts: { listChanged: false }, completions: {} }),
+      },
       ...(instructions !== undefined && { instructions }),
     },
   );
