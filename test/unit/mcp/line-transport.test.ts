@@ -17,7 +17,6 @@ class Bench implements AsyncDisposable {
   readonly client: StreamLink;
   readonly transport: LineTransport;
   readonly received: McpRequest[] = [];
-  readonly methods: string[] = [];
   readonly lines: unknown[] = [];
   closed = false;
 
@@ -25,11 +24,12 @@ class Bench implements AsyncDisposable {
     const [client, server] = linkedPair();
     this.client = client;
     this.transport = new LineTransport(server, { endGraceMs });
-    this.transport.onmessage = (message) => {
-      if ('method' in message) this.methods.push(message.method);
-      if (isRequest(message as McpRequest)) this.received.push(message as McpRequest);
-    };
-    this.transport.onclose = () => (this.closed = true);
+    Object.assign(this.transport, {
+      onmessage: (message: McpRequest) => {
+        if (isRequest(message)) this.received.push(message);
+      },
+      onclose: () => (this.closed = true),
+    });
     let held = '';
     client.input.on('data', (chunk: Buffer) => {
       held += chunk.toString('utf8');
@@ -146,5 +146,5 @@ test('a client that goes away closes the connection at once', async () => {
   await until(() => bench.received.length === 1, 'the request');
   bench.client.output.destroy();
   await once(bench.client.output, 'close');
-  await until(() => bench.closed, 'its end');
+  await expect(until(() => bench.closed, 'its end')).resolves.toBe(true);
 });

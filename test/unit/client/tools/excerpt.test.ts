@@ -35,10 +35,7 @@ test('of what does not fit there are both ends, whole characters, and the right 
       (texts, head, tail) => {
         const bytes = Buffer.from(texts.join('\n'));
         const { text, cutBytes } = render([bytes.subarray(0, 7), bytes.subarray(7)], head, tail);
-        if (bytes.length <= head + tail) {
-          expect(text).toBe(bytes.toString('utf8'));
-          return;
-        }
+        fc.pre(bytes.length > head + tail);
         const at = text.indexOf(CUT);
         const [first, last] = [text.slice(0, at), text.slice(at + CUT.length)];
         const whole = bytes.toString('utf8');
