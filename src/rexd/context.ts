@@ -5,6 +5,7 @@ import type { LimitSet } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
 import type { Sandbox } from '../guard/sandbox.js';
 import type { PolicySource } from './command-rules.js';
+import type { Compression } from './compression.js';
 import type { RexdLimit } from './limits.js';
 import type { LongAnswers } from './long-answers.js';
 import type { Session, Sessions } from './sessions.js';
@@ -48,6 +49,8 @@ export interface CallContext {
   readonly reads: LongAnswers;
   /** For what walks a tree: slow, and perhaps long. */
   readonly walks: LongAnswers;
+  /** Of the connection; absent where calls come without one. */
+  readonly compression?: Compression | undefined;
   /** Runs once the answer of this call is on its way. */
   readonly afterReply: (then: () => void) => void;
 }

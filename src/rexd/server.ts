@@ -8,9 +8,12 @@ import type { AuditLog } from '../guard/audit.js';
 import type { CallHandler } from '../wire/jsonrpc/call-server.js';
 import { RpcPeer } from '../wire/jsonrpc/peer.js';
 import { type CallReport, Router } from '../wire/jsonrpc/router.js';
+import { Router } from '../wire/jsonrpc/router.js';
+import { deflateLink } from '../wire/transport/deflate-link.js';
 import type { Link } from '../wire/transport/link.js';
 import { type AnsweredCall, answerOnce } from './answer-once.js';
 import { auditCall } from './audit-calls.js';
+import { Compression } from './compression.js';
 import type { CallContext, ServerFacts } from './context.js';
 import type { EventSink } from './exec/output-stream.js';
 import { type HeldSessions, type HoldOptions, holdSessions } from './held-sessions.js';
@@ -46,6 +49,8 @@ export interface ServerLoad {
   readonly processes: number;
 }
 
+type ConnectionContext = Pick<CallContext, 'sessions' | 'reads' | 'walks' | 'compression'>;
+
 export class RexdServer extends Resource {
   readonly #facts: ServerFacts;
   readonly #log: Log;
@@ -80,8 +85,10 @@ export class RexdServer extends Resource {
    * for those that can be resumed: they wait for a while, see `quiet`.
    */
   async serve(link: Link): Promise<Error | undefined> {
-    const call: CallHandler = (incoming) => this.#call(incoming, { sessions, reads, walks });
-    const peer = new RpcPeer(link, {
+    const wire = deflateLink(link);
+    const compression = new Compression(wire);
+    const call: CallHandler = (incoming) => this.#call(incoming, { sessions, reads, walks, compression });
+    const peer = new RpcPeer(wire.link, {
       onRequest: call,
       // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
       onNotification: (incoming) => (incoming.method === SessionOpen.name ? undefined : call(incoming)),
@@ -152,8 +159,8 @@ export class RexdServer extends Resource {
     ]);
   }
 
-  #call(incoming: AnsweredCall, rest: Pick<CallContext, 'sessions' | 'reads' | 'walks'>): unknown {
-    const { sessions, reads, walks } = rest;
+  #call(incoming: AnsweredCall, rest: ConnectionContext): unknown {
+    const { sessions, reads, walks, compression } = rest;
     const run = (own?: AbortSignal): unknown =>
       this.#router.call(incoming.method, incoming.params, {
         // Asked for by few, and made when it is.
@@ -165,6 +172,7 @@ export class RexdServer extends Resource {
         log: this.#log,
         reads,
         walks,
+        compression,
         afterReply: (then) => incoming.afterReply(then),
       });
     return sessions.hasResumable ? answerOnce(incoming, sessions, run) : run();

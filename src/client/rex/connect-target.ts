@@ -31,6 +31,7 @@ export async function connectTarget(choice: TargetChoice, options: ConnectOption
     const roots = options.workspaceRoots ?? target?.workspaceRoots ?? [];
     return await RexClient.open(options.wrapLink?.(link) ?? link, {
       ...options,
+      compression: options.compression ?? (target === undefined ? 'off' : (target.compression ?? 'auto')),
       ...(roots.length > 0 && { workspaceRoots: roots }),
     });
   } catch (thrown) {

@@ -6,6 +6,7 @@ import { ClosedError, Resource } from '../../base/resource.js';
 import { RpcPeer } from '../../wire/jsonrpc/peer.js';
 import type { RequestOptions } from '../../wire/jsonrpc/pending-requests.js';
 import type { Link } from '../../wire/transport/link.js';
+import { type CompressionMode, type CompressionOffer, offerCompression } from './compression.js';
 import { ProcessEvents } from './process-events.js';
 import { type FetchOutput, RemoteOutput } from './remote-output.js';
 import { type RemoteExit, RemoteProcess } from './remote-process.js';
@@ -23,6 +24,8 @@ export interface RexClientOptions {
   readonly limits?: RexParams<'session.open'>['limits'];
   readonly signal?: AbortSignal;
   readonly log?: Log;
+  /** Of what is sent, in both directions; off unless it is asked for. */
+  readonly compression?: CompressionMode | undefined;
 }
 
 export type SessionFacts = RexResult<'session.open'>;
@@ -41,12 +44,15 @@ export class RexClient extends Resource {
   /** Opens a session over the link, which is the client's from here on. Rejects, with the link closed, if it cannot. */
   static async open(link: Link, options: RexClientOptions): Promise<RexClient> {
     const events = new ProcessEvents();
-    const peer = new RpcPeer(link, {
+    const offer = offerCompression(link, options.compression);
+    const peer = new RpcPeer(offer.link, {
       onNotification: ({ method, params }) => events.receive(method, params),
       ...(options.log !== undefined && { log: options.log }),
     });
     try {
-      return new RexClient(peer, events, await openSession(peer, options));
+      const session = await openSession(peer, options, offer.params);
+      offer.accept(session.compression);
+      return new RexClient(peer, events, session);
     } catch (thrown) {
       await peer.close();
       throw thrown;
@@ -161,7 +167,11 @@ export class RexClient extends Resource {
 /** A server that is going away anyway is not waited for. */
 const CLOSE_TIMEOUT_MS = 2000;
 
-async function openSession(peer: RpcPeer, options: RexClientOptions): Promise<SessionFacts> {
+async function openSession(
+  peer: RpcPeer,
+  options: RexClientOptions,
+  offered: CompressionOffer['params'],
+): Promise<SessionFacts> {
   const params: RexParams<'session.open'> = {
     client_name: options.clientName,
     ...(options.clientVersion !== undefined && { client_version: options.clientVersion }),
@@ -170,6 +180,7 @@ async function openSession(peer: RpcPeer, options: RexClientOptions): Promise<Se
       requested_capabilities: [...options.requestedCapabilities],
     }),
     ...(options.limits !== undefined && { limits: options.limits }),
+    ...offered,
   };
   const opened = (await peer.request('session.open', params, {
     timeoutMs: OPEN_TIMEOUT_MS,

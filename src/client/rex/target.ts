@@ -36,6 +36,8 @@ export const Target = z.looseObject({
   workspaceRoots: z._default(z.array(text).check(z.maxLength(64)), []),
   defaultCwd: z.optional(text),
   loginShell: z.optional(z.boolean()),
+  /** Of what goes over ssh; without it `auto`: where the connection is slower than compressing. */
+  compression: z.optional(z.enum(['auto', 'on', 'off'])),
   description: z.optional(z.string()),
 });
 export type Target = z.output<typeof Target>;

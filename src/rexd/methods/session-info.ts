@@ -16,6 +16,7 @@ export function describeSession(
     workspace_roots: [...session.roots.shown],
     running_processes: session.processes.running,
     limits: session.limits.toJSON(),
+    ...(ctx.compression !== undefined && { compression: ctx.compression.state }),
     sandbox: { active: sandbox !== undefined, network: sandbox?.rules.network ?? true },
   };
 }

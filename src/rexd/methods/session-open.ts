@@ -2,6 +2,7 @@
 
 import { type Roots, RootsNotGrantedError } from '../../guard/roots.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import { agreeOnCompression } from '../compression.js';
 import type { CallContext, ServerFacts } from '../context.js';
 import { forbiddenPath, rexdError } from '../errors.js';
 import { PROTOCOL, type SessionOpen } from '../protocol/session-open.js';
@@ -18,15 +19,26 @@ export function openSession(
     roots: grantRoots(params.workspace_roots, server.roots),
     limits: server.limits.lower(params.limits ?? {}).limits,
   };
-  if (params.resumable === true) return openToResume(facts, ctx);
-  return describe(ctx.sessions.open(facts), server);
+  const { compression } = params;
+  if (params.resumable === true) return openToResume(facts, ctx, compression);
+  return {
+    ...describe(ctx.sessions.open(facts), server),
+    ...agreeOnCompression(compression, ctx.compression),
+  };
 }
 
-async function openToResume(facts: SessionFacts, ctx: CallContext): Promise<ResultOf<typeof SessionOpen>> {
+async function openToResume(
+  facts: SessionFacts,
+  ctx: CallContext,
+  compression: ParamsOf<typeof SessionOpen>['compression'],
+): Promise<ResultOf<typeof SessionOpen>> {
   const { openResumable } = await import('../resume/open-resumable.js');
   const session = await openResumable(facts, ctx);
   const { resumption } = session;
-  const opened = describe(session, ctx.server);
+  const opened = {
+    ...describe(session, ctx.server),
+    ...agreeOnCompression(compression, ctx.compression),
+  };
   return resumption === undefined
     ? opened
     : { ...opened, resume: { token: resumption.token, window_ms: resumption.windowMs } };

@@ -3,6 +3,7 @@
 import { INVALID_PARAMS } from '../../wire/jsonrpc/message.js';
 import { RpcError } from '../../base/errors.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
+import { agreeOnCompression } from '../compression.js';
 import type { CallContext } from '../context.js';
 import { invalidParam } from '../errors.js';
 import type { SessionResume } from '../protocol/session.js';
@@ -32,7 +33,12 @@ export function resumeSession(
     const { outlet } = ctx.sessions;
     if (outlet !== undefined && ctx.sessions.find(id) === session) journal.attach(outlet, seq);
   });
-  return { session_id: id, event_seq: journal.last, window_ms: resumption.windowMs };
+  return {
+    session_id: id,
+    event_seq: journal.last,
+    window_ms: resumption.windowMs,
+    ...agreeOnCompression(params.compression, ctx.compression),
+  };
 }
 
 /** One answer for all that is wrong with an id or a token: nobody learns which sessions there are. */

@@ -5,6 +5,7 @@
 
 import * as z from 'zod/mini';
 import { defineMethod } from '../../wire/jsonrpc/method.js';
+import { compressionAnswer, CompressionRequest } from './compression.js';
 import { Path } from './path.js';
 
 export const PROTOCOL = 'rexd/1';
@@ -28,6 +29,7 @@ export const SessionOpen = defineMethod({
     limits: z.optional(z.object(eachLimit(lowered))),
     /** The session shall outlive its connection for a while, and be taken up again by session.resume. */
     resumable: z.optional(z.boolean()),
+    compression: CompressionRequest,
   }),
   get result() {
     return z.object({
@@ -37,6 +39,7 @@ export const SessionOpen = defineMethod({
       capabilities: z.array(z.string()),
       limits: limits(),
       workspace_roots: z.array(z.string()),
+      compression: compressionAnswer(),
       resume: z.optional(z.object({ token: z.string(), window_ms: z.int() })),
     });
   },

@@ -2,6 +2,7 @@
 
 import * as z from 'zod/mini';
 import { defineMethod } from '../../wire/jsonrpc/method.js';
+import { compressionAnswer, CompressionRequest, compressionState } from './compression.js';
 import { Amount, SessionId, SessionParams } from './fields.js';
 import { limits, SessionOpen } from './session-open.js';
 
@@ -16,6 +17,7 @@ export const SessionInfo = defineMethod({
     running_processes: z.int(),
     limits: limits(),
     sandbox: z.object({ active: z.boolean(), network: z.boolean() }),
+    compression: z.optional(compressionState()),
   }),
   errors: [],
 });
@@ -44,12 +46,14 @@ export const SessionResume = defineMethod({
     token: z.string().check(z.maxLength(MAX_TOKEN_CHARS)),
     /** The last event that the client has. */
     event_seq: z._default(EventSeq, 0),
+    compression: CompressionRequest,
   }),
   result: z.object({
     session_id: SessionId,
     /** The latest event there is. */
     event_seq: EventSeq,
     window_ms: z.int(),
+    compression: compressionAnswer(),
   }),
   errors: [],
 });

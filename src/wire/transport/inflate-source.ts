@@ -45,9 +45,11 @@ export class InflateSource extends EventEmitter implements ByteSource {
     });
   }
 
-  /** Between two lines, before the other side can have begun. */
+  /** Before the other side can have begun. */
   watch(): void {
+    if (this.#watching) return;
     this.#watching = true;
+    this.#atLineStart = this.#lastByte === undefined || this.#lastByte === NEWLINE;
   }
 
   get destroyed(): boolean {
@@ -84,7 +86,7 @@ export class InflateSource extends EventEmitter implements ByteSource {
   #take(chunk: Buffer | string): void {
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     if (!this.#watching && !this.#busy) {
-      this.emit('data', bytes);
+      this.#pass(bytes);
       return;
     }
     this.#queue.push(bytes);
