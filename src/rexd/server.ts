@@ -8,7 +8,6 @@ import type { AuditLog } from '../guard/audit.js';
 import type { CallHandler } from '../wire/jsonrpc/call-server.js';
 import { RpcPeer } from '../wire/jsonrpc/peer.js';
 import { type CallReport, Router } from '../wire/jsonrpc/router.js';
-import { Router } from '../wire/jsonrpc/router.js';
 import { deflateLink } from '../wire/transport/deflate-link.js';
 import type { Link } from '../wire/transport/link.js';
 import { type AnsweredCall, answerOnce } from './answer-once.js';
