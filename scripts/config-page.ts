@@ -24,6 +24,8 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'server.log_level': 'What goes to the log on stderr. `--log-level` counts for more.',
   'server.report_version':
     'The `server_version` that clients are told. Some refuse every version but the one they were written against.',
+  'server.resume_window_ms':
+    'How long a session that was opened with `resumable` waits for its client after the connection was lost; 0: not at all, and `resumable` is refused.',
   'server.state_dir':
     'Where detached processes are kept: what they wrote and how they ended. Absolute; by default `$XDG_STATE_HOME/rexd`, else `~/.local/state/rexd`.',
   'server.http_listen':

@@ -2,15 +2,19 @@
 
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { errnoOf } from '../base/errors.js';
+import { errnoOf, LocalError } from '../base/errors.js';
 import { isInside } from '../host/files/is-inside.js';
 import { auditExposure, detachProblem } from '../rexd/own-folders.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
+import type { MeetingPlace } from '../rexd/resume/meeting-place.js';
+import { beginsPlainly, relayedLink } from '../rexd/resume/relayed-link.js';
 import type { RexdConfig } from '../rexd/settings.js';
 import { readFirstBytes } from '../wire/transport/early-stdio.js';
+import type { Link } from '../wire/transport/link.js';
 import { processLink } from '../wire/transport/stdio.js';
 import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';
+import { letGoOfStdio } from './let-go-of-stdio.js';
 import { readSettings, type Settings, startServer } from './rexd-start.js';
 import { assertServable } from './standard-streams.js';
 
@@ -41,19 +45,40 @@ async function serveStdio(flags: Flags, settings: Settings): Promise<number> {
   if (!flags.has('stdio') && !config.server.stdio) {
     throw new UsageError(`nothing to serve: server.stdio is false in ${config.file}; pass --stdio`);
   }
-  const { server, log, close } = await startServer(flags, settings);
+  let place: MeetingPlace | undefined;
+  const { server, log, close } = await startServer(flags, settings, {
+    announce: async (session) => {
+      const { MeetingPlace } = await import('../rexd/resume/meeting-place.js');
+      place ??= new MeetingPlace({
+        stateDir: settings.stateDir,
+        onLink: (link) => void server.serve(link),
+      });
+      await place.announce(session);
+    },
+  });
   let code: number = EXIT.ok;
   // Before the signals: until a client has said something there is nothing to put in order, and a signal may just end us.
   const first = readFirstBytes();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.once(signal, () => {
+    process.on(signal, () => {
+      // Hung up: what led to the client is gone, and whoever can be resumed waits for another connection.
+      if (signal === 'SIGHUP' && server.hasResumable) {
+        server.disconnect();
+        return;
+      }
       code = signal === 'SIGINT' ? EXIT.interrupted : EXIT.ok;
       void server.close();
     });
   }
-  const lost = await server.serve(processLink(first));
+  const lost = await server.serve(stdioLink(first, settings));
   if (lost !== undefined && !isReaderGone(lost)) code = EXIT.failed;
   log.debug('the connection is over');
+  if (server.hasResumable) {
+    code = EXIT.ok;
+    letGoOfStdio();
+    await server.quiet();
+  }
+  await place?.close();
   await close();
   return code;
 }
@@ -86,6 +111,7 @@ export async function checkConfig(flags: Flags): Promise<string> {
     ...(facts.hard_links === 'allow' ? [] : ['links:  files with several names (hard links) are refused']),
     `shell:  ${facts.allow_shell ? 'allowed' : 'not allowed'}`,
     `detach: ${sayDetach(facts)}`,
+    `resume: ${facts.server.resume_window_ms === 0 ? 'off' : `for ${facts.server.resume_window_ms} ms after a connection was lost`}`,
     ...sayRules(facts),
     `sandbox: ${saySandbox(facts.sandbox)}`,
     `audit:  ${facts.audit ?? 'off'}${facts.audit_in_root === null ? '' : `, which commands can change: it lies in ${facts.audit_in_root}`}`,
@@ -112,8 +138,19 @@ function sayServes({ stdio, http_listen, unix_socket }: RexdConfig['server']): s
   return stdio ? 'stdio' : 'nothing unless --stdio is given';
 }
 
+/** A plain link, but for a client that asks first for a session which may be another server's. */
+function stdioLink(first: Buffer | undefined, { config, stateDir }: Settings): Link {
+  const link = processLink(first);
+  if (config.server.resume_window_ms === 0 || beginsPlainly(first)) return link;
+  return relayedLink(link, async (id) => {
+    const { findSession } = await import('../rexd/resume/find-session.js');
+    return await findSession(stateDir, id);
+  });
+}
+
 /** Who stops reading has ended the connection; a full disk has not. */
 function isReaderGone(lost: Error): boolean {
+  if (lost instanceof LocalError && lost.code === 'taken_over') return true;
   return ['EPIPE', 'ECONNRESET'].includes(errnoOf(lost.cause) ?? '');
 }
 

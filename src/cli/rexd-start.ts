@@ -11,6 +11,7 @@ import type { Withheld } from '../host/files/withheld.js';
 import { makeFolders } from '../host/make-folders.js';
 import { isPtyInstalled } from '../host/pty/native.js';
 import { loadConfig } from '../rexd/config.js';
+import type { ResumeFacts } from '../rexd/context.js';
 import { auditExposure, detachProblem, ownFolders, stateDirOf } from '../rexd/own-folders.js';
 import { prepareSandbox } from '../rexd/prepare-sandbox.js';
 import { RexdServer, type RexdServerOptions } from '../rexd/server.js';
@@ -55,7 +56,7 @@ export interface StartedServer {
 export async function startServer(
   flags: Flags,
   { config, roots, own, stateDir }: Settings,
-  options: Pick<RexdServerOptions, 'onCall'> = {},
+  { announce, ...options }: Pick<RexdServerOptions, 'onCall'> & Pick<ResumeFacts, 'announce'> = {},
 ): Promise<StartedServer> {
   const file = flags.value('log-file');
   if (file !== undefined) openOnce('--log-file', file);
@@ -72,6 +73,7 @@ export async function startServer(
       mode: config.security.sandbox.mode,
     });
   const audit = await openAudit(config, log);
+  const windowMs = config.server.resume_window_ms;
   const server = new RexdServer({
     ...options,
     ...(audit !== undefined && { audit }),
@@ -85,6 +87,7 @@ export async function startServer(
         'events',
         ...(isPtyInstalled() ? ['pty'] : []),
         ...(sandbox.sandbox === undefined ? [] : ['sandbox']),
+        ...(windowMs === 0 ? [] : ['resume']),
       ],
       policy: config.policy,
       ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
@@ -93,6 +96,7 @@ export async function startServer(
       stateDir,
       allowDetach: config.security.allow_detach,
       ...(noDetach !== undefined && { detachProblem: noDetach }),
+      ...(windowMs > 0 && { resume: { windowMs, ...(announce !== undefined && { announce }) } }),
     },
     log,
   });

@@ -24,6 +24,8 @@ export const MIN_AUDIT_BYTES = 64 * 1024;
 export const MIN_SESSION_IDLE_MS = 100;
 /** A week: who wants more wants a detached process. */
 export const MAX_SESSION_IDLE_MS = 7 * 24 * 3600 * 1000;
+/** A day: whoever is away for longer should have started what runs detached. */
+export const MAX_RESUME_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 const text = z.string().check(z.minLength(1));
 const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
@@ -70,6 +72,10 @@ const Server = z.strictObject({
   session_idle_ms: z._default(
     z.int().check(z.gte(MIN_SESSION_IDLE_MS), z.lte(MAX_SESSION_IDLE_MS)),
     DEFAULTS.server.session_idle_ms,
+  ),
+  resume_window_ms: z._default(
+    z.int().check(z.gte(0), z.lte(MAX_RESUME_WINDOW_MS)),
+    DEFAULTS.server.resume_window_ms,
   ),
 });
 const Sandbox = z.strictObject({

@@ -136,6 +136,17 @@ export class RexdServer extends Resource {
     return this.#places.load();
   }
 
+  /** Whether there are sessions that would outlive their connection, or wait already. */
+  get hasResumable(): boolean {
+    return this.#waiting.size > 0 || [...this.#connections.values()].some((one) => one.hasResumable);
+  }
+
+  /** Gives all connections up as lost. Sessions that can be resumed wait, the others end. */
+  disconnect(): void {
+    for (const peer of this.#connections.keys())
+      void peer.close(new LocalError('hung_up', 'the connection was hung up'));
+  }
+
   /** Resolves when nobody is connected and no session waits for its client to come back. */
   async quiet(): Promise<void> {
     while (this.#connections.size > 0 || this.#waiting.size > 0)
@@ -181,11 +192,11 @@ export class RexdServer extends Resource {
     sessions.yield(session);
     const windowMs = session.resumption?.windowMs ?? 0;
     this.#waiting.take(session, windowMs);
-    this.#log.info('a session waits for its client', { session: session.id, window_ms: windowMs });
+    this.#log.debug('a session waits for its client', { session: session.id, window_ms: windowMs });
   }
 
   async #endSession(sessions: Sessions, session: Session): Promise<void> {
-    this.#log.info('a session was left by its client', { session: session.id });
+    this.#log.debug('a session was left by its client', { session: session.id });
     await this.#quietly(() => sessions.end(session.id));
   }
 

@@ -44,6 +44,8 @@ export interface RexdSettings {
     readonly report_version: string;
     /** Where detached processes and their output are kept; when not given, where the user's state belongs. */
     readonly state_dir?: string | undefined;
+    /** How long a resumable session waits for its client after the connection was lost; 0: not at all. */
+    readonly resume_window_ms: number;
   } & DaemonSettings;
   readonly security: {
     readonly allow_shell: boolean;
@@ -102,6 +104,7 @@ export const DEFAULTS: RexdSettings = {
     behind_proxy: false,
     allowed_hosts: [],
     session_idle_ms: 10 * 60 * 1000,
+    resume_window_ms: 60_000,
   },
   security: {
     allow_shell: true,

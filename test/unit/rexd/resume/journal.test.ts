@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { newAbort } from '../../../../src/base/abort.js';
 import { JOURNAL_BYTES, Journal, MAX_POLLS, type Outlet } from '../../../../src/rexd/resume/journal.js';
 
 const frame = (text: string): Buffer =>
@@ -128,7 +129,7 @@ test('what was acknowledged and what is yet to come cannot be resumed from', () 
 
 test('a poll waits for the next event, for its time, or for the end, and MAX_POLLS wait at most', async () => {
   const journal = new Journal();
-  const never = new AbortController().signal;
+  const never = newAbort().signal;
   await journal.next(0, 1, never);
   expect(journal.last).toBe(0);
   const polls = Array.from({ length: MAX_POLLS }, () => journal.next(0, 60_000, never));
