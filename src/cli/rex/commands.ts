@@ -14,4 +14,9 @@ export const COMMANDS: readonly CommandRow[] = [
     summary: 'serve the tools of a target to agents, by MCP',
     load: async () => (await import('./mcp.js')).mcpCommand,
   },
+  {
+    name: 'keep',
+    summary: 'connections that are kept open between calls: see them, or close them',
+    load: async () => (await import('./keep.js')).keepCommand,
+  },
 ];

@@ -26,6 +26,8 @@ export interface RexClientOptions {
   readonly log?: Log;
   /** Of what is sent, in both directions; off unless it is asked for. */
   readonly compression?: CompressionMode | undefined;
+  /** A session that is open on this link already; whoever has opened it closes it. */
+  readonly opened?: SessionFacts;
 }
 
 export type SessionFacts = RexResult<'session.open'>;
@@ -40,6 +42,7 @@ export class RexClient extends Resource {
   readonly session: SessionFacts;
   readonly #peer: RpcPeer;
   readonly #events: ProcessEvents;
+  readonly #borrowed: boolean;
 
   /** Opens a session over the link, which is the client's from here on. Rejects, with the link closed, if it cannot. */
   static async open(link: Link, options: RexClientOptions): Promise<RexClient> {
@@ -50,17 +53,19 @@ export class RexClient extends Resource {
       ...(options.log !== undefined && { log: options.log }),
     });
     try {
-      const session = await openSession(peer, options, offer.params);
+      const { opened } = options;
+      const session = opened ?? (await openSession(peer, options, offer.params));
       offer.accept(session.compression);
-      return new RexClient(peer, events, session);
+      return new RexClient(peer, events, session, opened !== undefined);
     } catch (thrown) {
       await peer.close();
       throw thrown;
     }
   }
 
-  private constructor(peer: RpcPeer, events: ProcessEvents, session: SessionFacts) {
+  private constructor(peer: RpcPeer, events: ProcessEvents, session: SessionFacts, borrowed: boolean) {
     super();
+    this.#borrowed = borrowed;
     this.#peer = peer;
     this.#events = events;
     this.session = session;
@@ -104,7 +109,7 @@ export class RexClient extends Resource {
 
   protected override async release(): Promise<void> {
     const { session_id } = this.session;
-    if (!this.#peer.closing)
+    if (!this.#borrowed && !this.#peer.closing)
       await this.#peer
         .request('session.close', { session_id }, { timeoutMs: CLOSE_TIMEOUT_MS })
         .catch(() => {});

@@ -1,0 +1,109 @@
+// rex keep: the connections that are kept open between calls; and the process that keeps them.
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { LocalError } from '../../base/errors.js';
+import { AddressInUseError } from '../../wire/transport/socket-path.js';
+import type { RexCommand } from './command.js';
+import type { RexContext } from './context.js';
+import { askKeeper } from './keeper/borrow.js';
+import type { KeeperSpec } from './keeper/spec.js';
+import type { KeeperStatus } from './keeper/words.js';
+import { keepIdleMs } from './keeper/idle-time.js';
+import { privateFolder } from './private-folder.js';
+
+interface KeepOptions {
+  readonly stop?: boolean;
+  readonly serve?: string;
+}
+
+export const keepCommand: RexCommand = {
+  examples: [
+    ['rex keep', 'see which connections are kept open'],
+    ['rex keep --stop', 'close them all'],
+    ['rex keep server-a --stop', 'close those to one target'],
+  ],
+  define: (command, run) => {
+    command
+      .argument('[target]', 'only those to this target')
+      .option('--stop', 'close them')
+      .action(run(keep));
+    command.createOption('--serve <spec>');
+    command.addOption(command.createOption('--serve <spec>', 'be a keeper').hideHelp());
+    command.addHelpText(
+      'after',
+      '\nREX_KEEP says how long one is kept that nobody uses: 10m, or 0 for not at all.',
+    );
+  },
+};
+
+async function keep(context: RexContext, [alias]: readonly string[], options: KeepOptions): Promise<number> {
+  if (options.serve !== undefined) return await serve(JSON.parse(options.serve) as KeeperSpec);
+  const folder = privateFolder(process.env);
+  if (folder === undefined)
+    context.fail('nothing is kept: there is no folder for it that is yours alone', 'Set XDG_RUNTIME_DIR.');
+  const found = await findKeepers(folder, alias);
+  if (options.stop === true) await stopAll(found);
+  const shown = found.map(({ status }) => ({ ...status, stopped: options.stop === true }));
+  if (context.json) await context.outJson(shown);
+  else
+    for (const { alias: name, pid, idle, used, stopped } of shown)
+      await context.out(
+        `${name}\tpid ${pid}\t${idle} open\tused ${used} times${stopped ? '\tstopped' : ''}\n`,
+      );
+  if (shown.length === 0 && !context.json) context.say('nothing is kept');
+  return 0;
+}
+
+/** Ends the keepers of a target, or all: what has changed on the other side is then met by a new connection. */
+export async function stopKeepers(env: NodeJS.ProcessEnv, alias?: string): Promise<number> {
+  const folder = privateFolder(env);
+  const found = folder === undefined ? [] : await findKeepers(folder, alias);
+  await stopAll(found);
+  return found.length;
+}
+
+interface Found {
+  readonly socket: string;
+  readonly status: KeeperStatus;
+}
+
+async function findKeepers(folder: string, alias: string | undefined): Promise<Found[]> {
+  const sockets = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSocket());
+  const asked = sockets.map(async ({ name }) => {
+    const socket = join(folder, name);
+    const answer = await askKeeper(socket, { want: 'status' });
+    answer?.socket.destroy();
+    return answer !== undefined && 'status' in answer.reply
+      ? { socket, status: answer.reply.status }
+      : undefined;
+  });
+  const found = (await Promise.all(asked)).filter((each) => each !== undefined);
+  return found.filter(({ status }) => alias === undefined || status.alias === alias);
+}
+
+async function stopAll(found: readonly Found[]): Promise<void> {
+  await Promise.all(
+    found.map(async ({ socket }) => {
+      const answer = await askKeeper(socket, { want: 'stop' });
+      answer?.socket.destroy();
+    }),
+  );
+}
+
+async function serve(spec: KeeperSpec): Promise<number> {
+  const { Keeper } = await import('./keeper/keeper.js');
+  try {
+    await using keeper = await Keeper.open(spec, keepIdleMs(process.env));
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      process.on(signal, () => void keeper.close());
+    await new Promise<void>((resolve) =>
+      keeper.signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    return 0;
+  } catch (thrown) {
+    if (thrown instanceof AddressInUseError) return 0; // another was faster
+    if (thrown instanceof LocalError) return 1;
+    throw thrown;
+  }
+}

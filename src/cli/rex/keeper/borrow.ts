@@ -1,0 +1,68 @@
+// A connection that a keeper has open already.
+
+import { connect, type Socket } from 'node:net';
+import { errnoOf, LocalError } from '../../../base/errors.js';
+import { ConnectError } from '../../../client/rex/explain-failure.js';
+import type { SessionFacts } from '../../../client/rex/rex-client.js';
+import type { Link } from '../../../wire/transport/link.js';
+import { readFirstLine } from './first-line.js';
+import type { KeeperSpec } from './spec.js';
+import type { Hello, Reply } from './words.js';
+
+/** A keeper answers at once or when its connection is made; ssh gives up by itself before that. */
+const ANSWER_MS = 30_000;
+
+export interface Borrowed {
+  readonly link: Link;
+  /** Open already, and closed by the keeper when the link is. */
+  readonly session: SessionFacts;
+}
+
+/** `absent` when nobody keeps one. Rejects with a ConnectError when the keeper cannot get through either. */
+export async function borrowLink(spec: KeeperSpec): Promise<Borrowed | 'absent' | 'none'> {
+  const asked = await askKeeper(spec.socket, { want: 'link', key: spec.key });
+  if (asked === undefined) return 'absent';
+  const { socket, reply } = asked;
+  if ('session' in reply) return { link: linkOver(socket), session: reply.session };
+  socket.destroy();
+  if ('failed' in reply)
+    throw new ConnectError(
+      reply.failed.reason,
+      reply.failed.message,
+      new LocalError('keeper', 'by a keeper'),
+    );
+  return 'none';
+}
+
+/** Undefined when nobody answers there. */
+export async function askKeeper(
+  path: string,
+  hello: Hello,
+): Promise<{ socket: Socket; reply: Reply } | undefined> {
+  const socket = connect({ path });
+  socket.on('error', () => {}); // told by the promise below, or by the link
+  socket.setTimeout(ANSWER_MS, () => socket.destroy());
+  socket.write(`${JSON.stringify(hello)}\n`);
+  try {
+    const reply = JSON.parse(await readFirstLine(socket)) as Reply;
+    socket.setTimeout(0);
+    return { socket, reply };
+  } catch (thrown) {
+    socket.destroy();
+    if (thrown instanceof LocalError || thrown instanceof SyntaxError || errnoOf(thrown) !== undefined)
+      return undefined;
+    throw thrown;
+  }
+}
+
+/** There is nobody to linger for: the keeper knows from the end of the socket that we are done. */
+function linkOver(socket: Socket): Link {
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (socket.destroyed) return resolve();
+      socket.once('close', () => resolve());
+      socket.end(() => socket.destroy());
+    });
+  return { input: socket, output: socket, name: 'kept', close: () => (closing ??= close()) };
+}

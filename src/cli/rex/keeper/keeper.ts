@@ -1,0 +1,175 @@
+// The keeper of one target: connections that are open already, given to one call of `rex` at a time.
+
+import { statSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { toError } from '../../../base/errors.js';
+import { Resource } from '../../../base/resource.js';
+import { settleAll } from '../../../base/settle-all.js';
+import { ConnectError } from '../../../client/rex/explain-failure.js';
+import { listenSocket, type SocketListener } from '../../../wire/transport/socket.js';
+import { readFirstLine } from './first-line.js';
+import { relay } from './relay.js';
+import { Spare } from './spare.js';
+import type { KeeperSpec } from './spec.js';
+import type { Hello, KeeperStatus, Reply } from './words.js';
+
+/** As long as ssh keeps a master that nobody uses. */
+export const KEEP_IDLE_MS = 600_000;
+/** Connections at once; a call beyond that makes its own. */
+export const MAX_KEPT_LINKS = 16;
+/** That wait for calls; more are closed as they come back. */
+export const MAX_SPARES = 2;
+/** A connection over a network that has waited longer is asked whether it is still there. */
+const STALE_MS = 15_000;
+/** Until the next one is made: the call that took the last one has work to do first. */
+const REFILL_MS = 150;
+/** How often the place in the file system is looked at: who removes it wants us gone. */
+const LOOK_MS = 2000;
+
+export class Keeper extends Resource {
+  readonly #spec: KeeperSpec;
+  readonly #idleMs: number;
+  readonly #spares: Spare[] = [];
+  readonly #links = new Set<Spare>();
+  #opening = 0;
+  #calls = 0;
+  #used = 0;
+  #lastUse = Date.now();
+  #listener: SocketListener | undefined;
+  #timers: NodeJS.Timeout[] = [];
+
+  /** Resolves when calls are taken. Rejects with AddressInUseError when another keeper does that already. */
+  static async open(spec: KeeperSpec, idleMs = KEEP_IDLE_MS): Promise<Keeper> {
+    const keeper = new Keeper(spec, idleMs);
+    await keeper.#listen();
+    return keeper;
+  }
+
+  private constructor(spec: KeeperSpec, idleMs: number) {
+    super();
+    this.#spec = spec;
+    this.#idleMs = idleMs;
+  }
+
+  async #listen(): Promise<void> {
+    const { socket } = this.#spec;
+    this.#listener = await listenSocket(
+      { path: socket },
+      {
+        onLink: (link) => {
+          this.#serve(link.input as Socket).catch(() => link.close());
+        },
+      },
+    );
+    const { ino } = statSync(socket);
+    this.#timers.push(setInterval(() => this.#look(ino), Math.min(LOOK_MS, this.#idleMs)));
+    this.#refill(0);
+  }
+
+  async #serve(socket: Socket): Promise<void> {
+    const hello = JSON.parse(await readFirstLine(socket)) as Hello;
+    if (hello.want === 'status') return say(socket, { status: this.#status() }, true);
+    if (hello.want === 'stop') {
+      say(socket, { stopping: true }, true);
+      return await this.close();
+    }
+    if (hello.key !== this.#spec.key || this.#links.size + this.#opening >= MAX_KEPT_LINKS)
+      return say(socket, { none: true }, true);
+    this.#calls += 1;
+    try {
+      await this.#lend(socket);
+    } finally {
+      this.#calls -= 1;
+      this.#lastUse = Date.now();
+    }
+  }
+
+  async #lend(socket: Socket): Promise<void> {
+    let spare: Spare;
+    try {
+      spare = (await this.#takeSpare()) ?? (await this.#openSpare());
+    } catch (thrown) {
+      const error = toError(thrown);
+      const reason = error instanceof ConnectError ? error.reason : 'failed';
+      return say(socket, { failed: { reason, message: error.message } }, true);
+    }
+    this.#used += 1;
+    this.#refill(REFILL_MS);
+    say(socket, { session: spare.session });
+    const end = await relay(socket, spare.link);
+    if (end === 'clean' && !this.closing && (await spare.renew()) && this.#spares.length < MAX_SPARES)
+      this.#spares.push(spare);
+    else await this.#discard(spare);
+  }
+
+  async #takeSpare(): Promise<Spare | undefined> {
+    for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
+      const stale = this.#spec.remote && Date.now() - spare.idleSince > STALE_MS;
+      if (!stale || (await spare.isAlive())) return spare;
+      void this.#discard(spare);
+    }
+    return undefined;
+  }
+
+  async #openSpare(): Promise<Spare> {
+    this.#opening += 1;
+    try {
+      const spare = await Spare.open(this.#spec);
+      this.#links.add(spare);
+      void spare.link.exited.then(() => this.#forget(spare));
+      if (this.closing) await this.#discard(spare);
+      return spare;
+    } finally {
+      this.#opening -= 1;
+    }
+  }
+
+  /** One that cannot be made is not tried again until a call asks, which is then told why. */
+  #refill(afterMs: number): void {
+    const refill = async (): Promise<void> => {
+      if (this.closing || this.#spares.length > 0 || this.#opening > 0) return;
+      if (this.#links.size >= MAX_KEPT_LINKS) return;
+      this.#spares.push(await this.#openSpare());
+    };
+    this.#timers.push(setTimeout(() => void refill().catch(() => {}), afterMs));
+  }
+
+  #forget(spare: Spare): void {
+    this.#links.delete(spare);
+    const at = this.#spares.indexOf(spare);
+    if (at !== -1) this.#spares.splice(at, 1);
+  }
+
+  async #discard(spare: Spare): Promise<void> {
+    this.#forget(spare);
+    await spare.link.close();
+  }
+
+  #look(ino: number): void {
+    const there = statSync(this.#spec.socket, { throwIfNoEntry: false })?.ino === ino;
+    const idle = this.#calls === 0 && Date.now() - this.#lastUse >= this.#idleMs;
+    if (!there || idle) void this.close();
+  }
+
+  #status(): KeeperStatus {
+    return {
+      alias: this.#spec.alias,
+      pid: process.pid,
+      idle: this.#spares.length,
+      used: this.#used,
+      idle_ms: this.#calls > 0 ? 0 : Date.now() - this.#lastUse,
+    };
+  }
+
+  protected override async release(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    await this.#listener?.close();
+    await settleAll([...this.#links].map((spare) => this.#discard(spare)));
+  }
+}
+
+function say(socket: Socket, reply: Reply, last = false): void {
+  const line = `${JSON.stringify(reply)}\n`;
+  if (last) socket.end(line);
+  else socket.write(line);
+}
