@@ -46,9 +46,13 @@ async function bundleExecutables(): Promise<void> {
       const file = join(outdir, `${basename(name, '.ts')}.js`);
       writeFileSync(file, await bundleExecutable(join(ROOT, 'src/bin', name)));
       chmodSync(file, 0o755);
-      keepCompiledCode(basename(name, '.ts'), file);
     }),
   );
+  // When all are there: rex is rehearsed with the rexd beside it.
+  for (const name of entries) {
+    const program = basename(name, '.ts');
+    keepCompiledCode(program, join(outdir, `${program}.js`));
+  }
 }
 
 /** `rexd` for a host that has nothing of ours: one file, the terminal add-on inside. */

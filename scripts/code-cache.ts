@@ -9,7 +9,25 @@ import { join } from 'node:path';
 import { ROOT } from './paths.js';
 
 /** A run that comes to what most runs come to. */
-const REHEARSALS: Readonly<Record<string, (folder: string) => { args: string[]; input: string }>> = {
+interface Rehearsal {
+  readonly args: string[];
+  readonly input: string;
+  /** Run before, until it exits with 0, and after: what most runs find there when they start. */
+  readonly prepare?: readonly (readonly string[])[];
+  readonly finish?: readonly string[];
+}
+
+const REHEARSALS: Readonly<Record<string, (folder: string) => Rehearsal>> = {
+  /** The second call, and those after it: the first has left a connection open. */
+  rex: () => ({
+    prepare: [
+      ['exec', 'local', '--', 'true'],
+      ['keep', '--ready'],
+    ],
+    args: ['exec', 'local', '--', 'true'],
+    input: '',
+    finish: ['keep', '--stop'],
+  }),
   rexd: (folder) => {
     const config = join(folder, 'config.toml');
     writeFileSync(
@@ -30,17 +48,22 @@ export function keepCompiledCode(name: string, bundle: string): void {
   if (rehearse === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), 'hawser-rehearsal-'));
   try {
-    const { args, input } = rehearse(folder);
-    const { NODE_OPTIONS: _options, ...env } = process.env;
+    const { args, input, prepare = [], finish } = rehearse(folder);
+    const { NODE_OPTIONS: _options, XDG_RUNTIME_DIR: _runtime, ...own } = process.env;
+    const env = { ...own, XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder, HOME: folder };
+    const act = (words: readonly string[]): boolean =>
+      spawnSync(process.execPath, [bundle, ...words], { env, timeout: 30_000 }).status === 0;
+    for (const words of prepare) for (let tries = 0; tries < 20 && !act(words); tries++);
     const run = spawnSync(
       process.execPath,
       ['--require', join(ROOT, 'scripts/record-code.cjs'), bundle, ...args],
       {
-        env: { ...env, HAWSER_CODE_CACHE: `${bundle}.v8`, XDG_CONFIG_HOME: folder },
+        env: { ...env, HAWSER_CODE_CACHE: `${bundle}.v8` },
         input,
         timeout: 30_000,
       },
     );
+    if (finish !== undefined) act(finish);
     if (run.status !== 0)
       console.warn(`${name}: no compiled code is kept: its rehearsal failed\n${String(run.stderr)}`);
   } finally {

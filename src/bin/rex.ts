@@ -1,5 +1,9 @@
 // The executable `rex`.
 
-import { runRex } from '../cli/rex/program.js';
+void start();
 
-void runRex(process.argv.slice(2));
+/** By import(): so the bundle keeps what every call needs apart from what only some commands do. */
+async function start(): Promise<void> {
+  const { runRex } = await import('../cli/rex/program.js');
+  await runRex(process.argv.slice(2));
+}

@@ -94,7 +94,7 @@ export class RexContext implements AsyncDisposable {
 
   /** For people, on stderr; not when they asked for quiet. */
   say(text: string): void {
-    if (!this.quiet) process.stderr.write(`${text}\n`);
+    if (!this.quiet) writeTo(process.stderr, `${text}\n`).catch(() => {}); // nobody listens: then nobody is told
   }
 
   /** Ends the command: what cannot be done, and what its user can do about it. */

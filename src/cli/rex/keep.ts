@@ -14,6 +14,7 @@ import { privateFolder } from './private-folder.js';
 
 interface KeepOptions {
   readonly stop?: boolean;
+  readonly ready?: boolean;
   readonly serve?: string;
 }
 
@@ -27,8 +28,8 @@ export const keepCommand: RexCommand = {
     command
       .argument('[target]', 'only those to this target')
       .option('--stop', 'close them')
+      .option('--ready', 'fail unless one waits for the next call')
       .action(run(keep));
-    command.createOption('--serve <spec>');
     command.addOption(command.createOption('--serve <spec>', 'be a keeper').hideHelp());
     command.addHelpText(
       'after',
@@ -44,6 +45,7 @@ async function keep(context: RexContext, [alias]: readonly string[], options: Ke
     context.fail('nothing is kept: there is no folder for it that is yours alone', 'Set XDG_RUNTIME_DIR.');
   const found = await findKeepers(folder, alias);
   if (options.stop === true) await stopAll(found);
+  if (options.ready === true) return found.some(({ status }) => status.idle > 0) ? 0 : 1;
   const shown = found.map(({ status }) => ({ ...status, stopped: options.stop === true }));
   if (context.json) await context.outJson(shown);
   else

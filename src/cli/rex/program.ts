@@ -12,7 +12,7 @@ import { type GlobalOptions, RexContext } from './context.js';
 import { FailedError } from './failed-error.js';
 import { InterruptedError } from './interrupts.js';
 import { parseDuration } from './parse-duration.js';
-import { isReaderGone } from './standard-output.js';
+import { isAllWritten, isReaderGone, writeTo } from './standard-output.js';
 
 const EXAMPLES: RexCommand['examples'] = [
   ['rex exec local -- uname -a', 'run a command on this machine'],
@@ -23,6 +23,8 @@ export async function runRex(args: readonly string[]): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
   process.exitCode = await main(args).catch(tell);
+  // What is still open belongs to nobody any more, and to wait for Node to close it takes milliseconds.
+  if (isAllWritten()) process.exit();
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -122,7 +124,7 @@ function tell(thrown: unknown): number {
       ? error.message.replace(/^error: /, '')
       : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : usage ? 'Try: rex --help' : undefined;
-  process.stderr.write(`rex: ${said}\n${hint === undefined ? '' : `${hint}\n`}`);
+  writeTo(process.stderr, `rex: ${said}\n${hint === undefined ? '' : `${hint}\n`}`).catch(() => {});
   if (error instanceof FailedError) return error.exitCode;
   return usage ? EXIT.usage : EXIT.failed;
 }

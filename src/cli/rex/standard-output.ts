@@ -20,6 +20,11 @@ export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8A
   });
 }
 
+/** Whether all that was written is with the system: then nothing is lost by leaving at once. */
+export function isAllWritten(): boolean {
+  return [...watched].every((stream) => stream.writableLength === 0);
+}
+
 /** For a last word, before Node's streams are loaded or when they are not to be. */
 export function writeNow(fd: 1 | 2, text: string): void {
   try {
@@ -29,7 +34,7 @@ export function writeNow(fd: 1 | 2, text: string): void {
   }
 }
 
-const watched = new WeakSet<NodeJS.WriteStream>();
+const watched = new Set<NodeJS.WriteStream>();
 
 function ignore(): void {}
 

@@ -58,11 +58,10 @@ export async function askKeeper(
 /** There is nobody to linger for: the keeper knows from the end of the socket that we are done. */
 function linkOver(socket: Socket): Link {
   let closing: Promise<void> | undefined;
-  const close = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (socket.destroyed) return resolve();
-      socket.once('close', () => resolve());
-      socket.end(() => socket.destroy());
-    });
+  const close = async (): Promise<void> => {
+    if (!socket.destroyed && socket.writableLength > 0)
+      await new Promise<void>((resolve) => socket.once('close', resolve).end(() => socket.destroy()));
+    socket.destroy();
+  };
   return { input: socket, output: socket, name: 'kept', close: () => (closing ??= close()) };
 }

@@ -32,6 +32,8 @@ export class Spare {
       link = await openCommandLink(spec.command, { cwd: '/' });
       const spare = new Spare(spec, link);
       await spare.#openSession();
+      // What a server loads for its first command, it loads now: a third of what the first command would take.
+      await spare.#ask('exec.list', { session_id: spare.session.session_id }, OPEN_MS);
       return spare;
     } catch (thrown) {
       const exit = await link?.close().then(() => link?.exited);
