@@ -74,9 +74,9 @@ function lighten(code: string): string {
   if (found === null) return code;
   const [whole, helpers = '', exported = ''] = found;
   const body = code.slice(whole.length).replace(/0&&\(module\.exports=\{[^}]*\}\);\s*$/, '');
-  const getters = exported
-    .split(',')
-    .map((each) => each.replace(/^([\w$]+):\(\)=>([\w$.]+)$/, 'get $1(){return $2}'));
+  const members = exported.split(',').map((each) => /^([\w$]+):\(\)=>([\w$.]+)$/.exec(each));
+  if (members.includes(null)) return code; // written in a way that is not known here
+  const getters = members.map((member) => `get ${member?.[1]}(){return ${member?.[2]}}`);
   const kept = /__toESM|__copyProps|__create\b/.test(body) ? helpers : '';
   return `${kept}module.exports={__esModule:!0,${getters.join(',')}};${body}`;
 }

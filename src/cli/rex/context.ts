@@ -8,8 +8,8 @@ import { UsageError } from '../flags.js';
 import { chooseTarget } from './choose-target.js';
 import { FailedError } from './failed-error.js';
 import { type Interrupt, Interrupts } from './interrupts.js';
-import { type Connection, openClient } from './open-client.js';
-import { writeTo } from './standard-output.js';
+import { type Connection, type Early, openClient } from './open-client.js';
+import { isAllWritten, writeTo } from './standard-output.js';
 
 export interface GlobalOptions {
   readonly target?: string;
@@ -30,9 +30,11 @@ export class RexContext implements AsyncDisposable {
   readonly rest: readonly string[] | undefined;
   readonly #options: GlobalOptions;
   readonly #interrupts = new Interrupts();
-  readonly #clients: RexClient[] = [];
+  readonly #connections: Connection[] = [];
+  readonly #early: Early | undefined;
 
-  constructor(options: GlobalOptions, rest?: readonly string[]) {
+  constructor(options: GlobalOptions, rest?: readonly string[], early?: Early) {
+    this.#early = early;
     this.#options = options;
     this.json = options.json === true;
     this.quiet = options.quiet === true;
@@ -70,8 +72,12 @@ export class RexContext implements AsyncDisposable {
 
   /** The same for who reads one stream at the pace of somebody else: with a way to stop the other side. */
   async open(choice: TargetChoice): Promise<Connection> {
-    const connection = await openClient(choice, { keep: this.#options.keep, signal: this.signal });
-    this.#clients.push(connection.client);
+    const connection = await openClient(choice, {
+      keep: this.#options.keep,
+      signal: this.signal,
+      early: this.#connections.length === 0 ? this.#early : undefined,
+    });
+    this.#connections.push(connection);
     return connection;
   }
 
@@ -102,8 +108,13 @@ export class RexContext implements AsyncDisposable {
     throw new FailedError(message, hint, exitCode);
   }
 
+  /** Ends the process, unless there is something to put in order: a kept connection is put in order by its keeper. */
+  leaveIfDone(code: number): void {
+    if (isAllWritten() && this.#connections.every(({ borrowed }) => borrowed)) process.exit(code);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await settleAll(this.#clients.map((client) => client.close()));
+    await settleAll(this.#connections.map(({ client }) => client.close()));
     this.#interrupts[Symbol.dispose]();
   }
 }

@@ -38,7 +38,11 @@ export const execCommand: RexCommand = {
   },
 };
 
-async function exec(context: RexContext, words: readonly string[], options: ExecOptions): Promise<number> {
+export async function exec(
+  context: RexContext,
+  words: readonly string[],
+  options: ExecOptions,
+): Promise<number> {
   const { target, argv } = readWords(context, words, options);
   const choice = await context.choose(target);
   const connection = await context.open(choice);

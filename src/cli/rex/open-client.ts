@@ -14,41 +14,49 @@ export interface OpenOptions {
   /** Whether a connection that is kept open may be used, and one be left. */
   readonly keep: boolean;
   readonly signal: AbortSignal;
+  readonly early?: Early | undefined;
+}
+
+/** A keeper that was asked already. */
+export interface Early {
+  readonly spec: KeeperSpec;
+  readonly kept: ReturnType<typeof borrowLink>;
 }
 
 export interface Connection {
   readonly client: RexClient;
   readonly flow: Flow;
+  /** From a keeper, which closes its session. */
+  readonly borrowed: boolean;
 }
 
 const WHO = { clientName: 'rex', clientVersion: VERSION };
 
 export async function openClient(choice: TargetChoice, options: OpenOptions): Promise<Connection> {
   const flow = new Flow();
-  const command = await commandFor(choice);
-  const spec =
-    options.keep && keepIdleMs(process.env) !== 0 ? keeperSpec(choice, command, process.env) : undefined;
-  const kept = spec === undefined ? 'none' : await borrowLink(spec);
+  const asked = options.early ?? (await askKeeperFor(choice, options));
+  const kept = asked === undefined ? 'none' : await asked.kept;
   if (typeof kept === 'object') {
     const client = await RexClient.open(flow.wrap(kept.link), { ...WHO, opened: kept.session });
     flow.release(); // it was paused at the end of the keeper's word
-    return { client, flow };
+    return { client, flow, borrowed: true };
   }
-  const client = await connectDirectly(choice, command, options.signal, flow);
-  if (spec !== undefined && kept === 'absent') await keep(spec);
-  return { client, flow };
+  const client = await connectDirectly(choice, options.signal, flow);
+  if (asked !== undefined && kept === 'absent') await keep(asked.spec);
+  return { client, flow, borrowed: false };
 }
 
-async function connectDirectly(
-  choice: TargetChoice,
-  command: readonly string[],
-  signal: AbortSignal,
-  flow: Flow,
-): Promise<RexClient> {
+async function askKeeperFor(choice: TargetChoice, options: OpenOptions): Promise<Early | undefined> {
+  if (!options.keep || keepIdleMs(process.env) === 0) return undefined;
+  const spec = keeperSpec(choice, await commandFor(choice), process.env);
+  return spec === undefined ? undefined : { spec, kept: borrowLink(spec) };
+}
+
+async function connectDirectly(choice: TargetChoice, signal: AbortSignal, flow: Flow): Promise<RexClient> {
   const { connectTarget } = await import('../../client/rex/connect-target.js');
   return await connectTarget(choice, {
     ...WHO,
-    localCommand: command,
+    localCommand: localRexdCommand(process.env),
     controlFolder: privateFolder(process.env),
     signal,
     wrapLink: (link) => flow.wrap(link),

@@ -1,7 +1,6 @@
 // The command line of rex: global options, the command that was chosen, its end as an exit code.
 
 import { Command, CommanderError, type OptionValues } from 'commander';
-import { LocalError, RpcError, toError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { VERSION } from '../../base/version.js';
 import { EXIT } from '../exit-codes.js';
@@ -9,10 +8,8 @@ import { UsageError } from '../flags.js';
 import type { CommandRow, RexCommand, Task } from './command.js';
 import { COMMANDS } from './commands.js';
 import { type GlobalOptions, RexContext } from './context.js';
-import { FailedError } from './failed-error.js';
-import { InterruptedError } from './interrupts.js';
+import { leave } from './leave.js';
 import { parseDuration } from './parse-duration.js';
-import { isAllWritten, isReaderGone, writeTo } from './standard-output.js';
 
 const EXAMPLES: RexCommand['examples'] = [
   ['rex exec local -- uname -a', 'run a command on this machine'],
@@ -20,11 +17,15 @@ const EXAMPLES: RexCommand['examples'] = [
 ];
 
 export async function runRex(args: readonly string[]): Promise<void> {
-  // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
-  process.on('SIGUSR1', () => {});
-  process.exitCode = await main(args).catch(tell);
-  // What is still open belongs to nobody any more, and to wait for Node to close it takes milliseconds.
-  if (isAllWritten()) process.exit();
+  await leave(async () => {
+    try {
+      return await main(args);
+    } catch (thrown) {
+      if (!(thrown instanceof CommanderError)) throw thrown;
+      if (thrown.exitCode === 0) return EXIT.ok; // help or the version, which were printed
+      throw new UsageError(thrown.message.replace(/^error: /, ''));
+    }
+  });
 }
 
 async function main(args: readonly string[]): Promise<number> {
@@ -79,6 +80,7 @@ async function runCommand(
       const chosen = given.at(-1) as Command;
       await using context = new RexContext(program.opts<GlobalOptions>(), rest);
       code = (await task(context, chosen.args, chosen.opts<Options>())) ?? EXIT.ok;
+      context.leaveIfDone(code);
     };
   define(command, run);
   await program.parseAsync([...args], { from: 'user' });
@@ -110,21 +112,4 @@ and 128 and the number of the signal when one ended it.`;
 function sayExamples(examples: RexCommand['examples']): string {
   const lines = examples.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]);
   return `\nExamples:\n${lines.join('\n')}`;
-}
-
-/** The one place where what went wrong is told; resolves to the exit code. */
-function tell(thrown: unknown): number {
-  const error = toError(thrown);
-  if (error instanceof CommanderError && error.exitCode === 0) return EXIT.ok; // help or version
-  if (isReaderGone(error)) return EXIT.ok;
-  if (error instanceof InterruptedError) return error.exitCode;
-  const usage = error instanceof CommanderError || error instanceof UsageError;
-  const said =
-    error instanceof LocalError || error instanceof RpcError || usage
-      ? error.message.replace(/^error: /, '')
-      : (error.stack ?? error.message);
-  const hint = error instanceof FailedError ? error.hint : usage ? 'Try: rex --help' : undefined;
-  writeTo(process.stderr, `rex: ${said}\n${hint === undefined ? '' : `${hint}\n`}`).catch(() => {});
-  if (error instanceof FailedError) return error.exitCode;
-  return usage ? EXIT.usage : EXIT.failed;
 }

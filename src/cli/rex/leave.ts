@@ -1,0 +1,31 @@
+// How every call of rex ends: what went wrong is told, once, and the exit code says what it came to.
+
+import { LocalError, RpcError, toError } from '../../base/errors.js';
+import { EXIT } from '../exit-codes.js';
+import { UsageError } from '../flags.js';
+import { FailedError } from './failed-error.js';
+import { InterruptedError } from './interrupts.js';
+import { isAllWritten, isReaderGone, writeTo } from './standard-output.js';
+
+export async function leave(work: () => Promise<number>): Promise<void> {
+  // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
+  process.on('SIGUSR1', () => {});
+  process.exitCode = await work().catch(tell);
+  // What is still open belongs to nobody any more, and to wait for Node to close it takes milliseconds.
+  if (isAllWritten()) process.exit();
+}
+
+/** The exit code. */
+function tell(thrown: unknown): number {
+  const error = toError(thrown);
+  if (isReaderGone(error)) return EXIT.ok;
+  if (error instanceof InterruptedError) return error.exitCode;
+  const isOurs = error instanceof LocalError || error instanceof RpcError;
+  const said = isOurs ? error.message : (error.stack ?? error.message);
+  const hint = error instanceof FailedError ? error.hint : undefined;
+  const usage = error instanceof UsageError;
+  const advice = hint ?? (usage ? 'Try: rex --help' : undefined);
+  writeTo(process.stderr, `rex: ${said}\n${advice === undefined ? '' : `${advice}\n`}`).catch(() => {});
+  if (error instanceof FailedError) return error.exitCode;
+  return usage ? EXIT.usage : EXIT.failed;
+}
