@@ -42,7 +42,7 @@ export async function openClient(choice: TargetChoice, options: OpenOptions): Pr
     return { client, flow, borrowed: true };
   }
   const client = await connectDirectly(choice, options.signal, flow);
-  if (asked !== undefined && kept === 'absent') await keep(asked.spec);
+  if (asked !== undefined && kept === 'absent' && mayStartKeeper(process.env)) await keep(asked.spec);
   return { client, flow, borrowed: false };
 }
 
@@ -61,6 +61,11 @@ async function connectDirectly(choice: TargetChoice, signal: AbortSignal, flow: 
     signal,
     wrapLink: (link) => flow.wrap(link),
   });
+}
+
+/** Inside a command of a rexd it would carry that command's mark, and end with it while others are using it. */
+function mayStartKeeper(env: NodeJS.ProcessEnv): boolean {
+  return env['HAWSER_MARK'] === undefined || env['REX_KEEP'] !== undefined;
 }
 
 async function keep(spec: KeeperSpec): Promise<void> {

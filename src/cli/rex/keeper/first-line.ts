@@ -2,8 +2,9 @@
 
 import type { Socket } from 'node:net';
 import { LocalError } from '../../../base/errors.js';
-import { MAX_GREETING_BYTES } from './words.js';
 
+/** Of the first line of either side: a key has all the variables of its caller in it. */
+const MAX_GREETING_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
 /** Rejects when the socket ends before there is one, or it is too long. */

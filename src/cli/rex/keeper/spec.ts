@@ -33,7 +33,7 @@ const SSH_VARIABLES = [
   'KRB5CCNAME',
 ];
 /** Of no consequence to a command that is given its folder, and different in every shell. */
-const VOLATILE = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'COLUMNS', 'LINES']);
+const VOLATILE = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'COLUMNS', 'LINES', 'HAWSER_MARK']);
 
 /** Undefined where no socket could be. */
 export function keeperSpec(

@@ -23,6 +23,3 @@ export interface KeeperStatus {
   readonly used: number;
   readonly idle_ms: number;
 }
-
-/** Of the first line of either side. */
-export const MAX_GREETING_BYTES = 1024 * 1024;
