@@ -163,7 +163,7 @@ test.each(['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)(
     const pid = Number(await program.line());
     program.child.kill(signal);
     await program.ended;
-    await until(() => !isAlive(pid), 'the child of the command to end', 5000);
+    await expect(until(() => !isAlive(pid), 'the child of the command to end', 5000)).resolves.toBe(true);
   },
 );
 

@@ -8,7 +8,6 @@ import { borrowLink } from './keeper/borrow.js';
 import { keepIdleMs } from './keeper/idle-time.js';
 import { type KeeperSpec, keeperSpec } from './keeper/spec.js';
 import { localRexdCommand } from './local-rexd.js';
-import { privateFolder } from './private-folder.js';
 
 export interface OpenOptions {
   /** Whether a connection that is kept open may be used, and one be left. */
@@ -41,7 +40,7 @@ export async function openClient(choice: TargetChoice, options: OpenOptions): Pr
     flow.release(); // it was paused at the end of the keeper's word
     return { client, flow, borrowed: true };
   }
-  const client = await connectDirectly(choice, options.signal, flow);
+  const client = await connectDirectly(choice, options, flow);
   if (asked !== undefined && kept === 'absent' && mayStartKeeper(process.env)) await keep(asked.spec);
   return { client, flow, borrowed: false };
 }
@@ -52,12 +51,16 @@ async function askKeeperFor(choice: TargetChoice, options: OpenOptions): Promise
   return spec === undefined ? undefined : { spec, kept: borrowLink(spec) };
 }
 
-async function connectDirectly(choice: TargetChoice, signal: AbortSignal, flow: Flow): Promise<RexClient> {
+async function connectDirectly(
+  choice: TargetChoice,
+  { keep: shareConnection, signal }: OpenOptions,
+  flow: Flow,
+): Promise<RexClient> {
   const { connectTarget } = await import('../../client/rex/connect-target.js');
   return await connectTarget(choice, {
     ...WHO,
     localCommand: localRexdCommand(process.env),
-    controlFolder: privateFolder(process.env),
+    shareConnection,
     signal,
     wrapLink: (link) => flow.wrap(link),
   });
@@ -75,6 +78,9 @@ async function keep(spec: KeeperSpec): Promise<void> {
 
 async function commandFor({ target }: TargetChoice): Promise<readonly string[]> {
   if (target === undefined) return localRexdCommand(process.env);
-  const { sshCommand } = await import('../../client/rex/ssh-command.js');
-  return sshCommand(target, { controlFolder: privateFolder(process.env) });
+  const [{ sshCommand }, { prepareControlFolder }] = await Promise.all([
+    import('../../client/rex/ssh-command.js'),
+    import('../../client/rex/control-folder.js'),
+  ]);
+  return sshCommand(target, { controlFolder: prepareControlFolder() });
 }
