@@ -17,7 +17,7 @@ export const MAX_MCP_LINE_BYTES = 16 * 1024 * 1024;
 /** Requests that are being answered; past it nothing more is read until one of them is. */
 export const MAX_OPEN_REQUESTS = 1024;
 /** The client has closed its end: what it asked before may still be answered for so long, then it is called off. */
-export const END_GRACE_MS = 1500;
+export const END_GRACE_MS = 3000;
 
 export interface LineTransportOptions {
   readonly endGraceMs?: number;

@@ -7,7 +7,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { descendants } from '../helpers/proc.js';
-import { bin, Program } from '../helpers/program.js';
+import { bin, Program, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
 
 const ERAS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
@@ -34,12 +34,10 @@ afterEach(() => {
 
 class Agent implements AsyncDisposable {
   readonly client: Client;
-  readonly transport: StdioClientTransport;
   readonly errors: Error[] = [];
 
-  constructor(client: Client, transport: StdioClientTransport) {
+  constructor(client: Client) {
     this.client = client;
-    this.transport = transport;
     Object.assign(client, { onerror: (error: Error) => this.errors.push(error) });
   }
 
@@ -75,7 +73,7 @@ async function startAgent(era: string, flags: readonly string[] = []): Promise<A
     env,
     cwd: join(folder, 'work'),
   });
-  const agent = new Agent(client, transport);
+  const agent = new Agent(client);
   await client.connect(transport);
   return agent;
 }
@@ -315,4 +313,30 @@ test('SIGTERM ends it, and all it has started', async () => {
   program.child.kill('SIGTERM');
   expect(await program.ended).toMatchObject({ code: 143 });
   await until(() => sleepers() === 0, 'the command to end');
+});
+
+test('the printed configuration starts a server that works, from any folder', async () => {
+  const printed = await run([process.execPath, bin('rex'), 'mcp', 'config', '--client', 'claude-code'], {
+    env,
+  });
+  expect(printed).toMatchObject({ code: 0, stderr: expect.stringContaining('.mcp.json') });
+  const { mcpServers } = JSON.parse(printed.stdout) as {
+    mcpServers: { rex: { command: string; args: string[] } };
+  };
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const { command, args } = mcpServers.rex;
+  await client.connect(new StdioClientTransport({ command, args, env, cwd: folder }));
+  await using agent = new Agent(client);
+  expect(await agent.say('bash', { command: 'pwd' })).toBe(`${folder}\n`);
+});
+
+test('what is wrong with the command line is said, and nothing of it on stdout', async () => {
+  const wrong = await run([process.execPath, bin('rex'), 'mcp', 'config', '--client', 'emacs'], { env });
+  expect(wrong).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('there are: claude-code'),
+  });
+  const word = await run([process.execPath, bin('rex'), 'mcp', 'serve'], { env });
+  expect(word).toMatchObject({ code: 2, stdout: '' });
 });

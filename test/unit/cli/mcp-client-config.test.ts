@@ -1,0 +1,37 @@
+// What agents are told to start `rex mcp`.
+
+import { parse } from 'smol-toml';
+import { expect, test } from 'vitest';
+import { clientConfig, rexCommand } from '../../../src/cli/rex/mcp/client-config.js';
+
+const entry = { name: 'rex', command: ['/opt/no de', 'a"b\\c', 'mcp'] };
+const asJson = (client: string): unknown => JSON.parse(clientConfig(client, entry).content);
+
+test('each agent has its own file and its own words', () => {
+  const [command, ...args] = entry.command;
+  expect(asJson('claude-code')).toEqual({ mcpServers: { rex: { type: 'stdio', command, args } } });
+  expect(asJson('cursor')).toEqual({ mcpServers: { rex: { command, args } } });
+  expect(asJson('vscode')).toEqual({ servers: { rex: { type: 'stdio', command, args } } });
+  expect(asJson('opencode')).toMatchObject({ mcp: { rex: { type: 'local', command: entry.command } } });
+  expect(asJson('opencode-2')).toMatchObject({ mcp: { servers: { rex: { command: entry.command } } } });
+  expect(parse(clientConfig('codex', entry).content)).toEqual({
+    mcp_servers: { rex: { command, args, env_vars: ['SSH_AUTH_SOCK'], tool_timeout_sec: 600 } },
+  });
+  expect(
+    ['claude-code', 'codex', 'opencode', 'cursor', 'vscode'].map((c) => clientConfig(c, entry).file),
+  ).toEqual(['.mcp.json', '~/.codex/config.toml', 'opencode.json', '.cursor/mcp.json', '.vscode/mcp.json']);
+});
+
+test('an agent that is not known is refused with those that are, and a name that is none too', () => {
+  expect(() => clientConfig('emacs', entry)).toThrow('there are: claude-code, codex, opencode');
+  expect(() => clientConfig('constructor', entry)).toThrow('not known');
+  for (const name of ['', 'a b', 'a.b', ']'])
+    expect(() => clientConfig('codex', { ...entry, name })).toThrow('no name');
+});
+
+test('the command names this very program, or leaves it to npx', () => {
+  const own = rexCommand({ npx: false, target: 'web' });
+  expect(own[0]).toBe(process.execPath);
+  expect(own.slice(2)).toEqual(['mcp', '--target', 'web']);
+  expect(rexCommand({ npx: true, target: undefined })).toEqual(['npx', '-y', '-p', 'hawser', 'rex', 'mcp']);
+});
