@@ -85,7 +85,7 @@ export class RexdServer extends Resource {
    */
   async serve(link: Link): Promise<Error | undefined> {
     const wire = deflateLink(link);
-    const compression = new Compression(wire);
+    const compression = link.linesOnly === true ? undefined : new Compression(wire);
     const call: CallHandler = (incoming) => this.#call(incoming, { sessions, reads, walks, compression });
     const peer = new RpcPeer(wire.link, {
       onRequest: call,

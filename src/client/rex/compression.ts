@@ -18,7 +18,7 @@ export interface CompressionOffer {
 
 /** Of one link; a client that connects again makes another. */
 export function offerCompression(link: Link, mode: CompressionMode = 'off'): CompressionOffer {
-  if (mode === 'off') return { link, params: {}, accept: () => {} };
+  if (mode === 'off' || link.linesOnly === true) return { link, params: {}, accept: () => {} };
   const adaptive = mode === 'auto';
   const wire = deflateLink(link, true);
   return {

@@ -39,6 +39,8 @@ export interface Link {
    * and says how much that was.
    */
   readonly writeNow?: (bytes: Uint8Array) => number;
+  /** It carries lines, each by itself, and no other bytes: nothing of it can be compressed as a stream. */
+  readonly linesOnly?: boolean;
   /** For the log: `stdio`, `unix:/run/x.sock`, `tcp:127.0.0.1:4000`, `memory`. */
   readonly name: string;
   /**

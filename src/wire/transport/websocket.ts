@@ -40,6 +40,7 @@ export function webSocketLink(socket: WebSocket, options: WebSocketLinkOptions):
   return {
     input: stream,
     output: stream,
+    linesOnly: true,
     name: options.name,
     close: () => (closing ??= closeDuplex(stream)),
   };
