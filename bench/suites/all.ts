@@ -3,8 +3,16 @@
 import type { Suite } from '../harness/types.js';
 import { coldStartSuite } from './cold-start.js';
 import { jsonrpcSuite } from './jsonrpc.js';
+import { linksSuite } from './links.js';
 import { rexdSuite } from './rexd.js';
 import { spawnSuite } from './spawn.js';
 import { splitterSuite } from './splitter.js';
 
-export const SUITES: readonly Suite[] = [splitterSuite, jsonrpcSuite, spawnSuite, rexdSuite, coldStartSuite];
+export const SUITES: readonly Suite[] = [
+  splitterSuite,
+  jsonrpcSuite,
+  spawnSuite,
+  rexdSuite,
+  linksSuite,
+  coldStartSuite,
+];

@@ -7,7 +7,7 @@ export type DeflateLevel = 0 | 1 | 6;
 /** A link that takes this much is faster than a core compresses and whoever reads uncompresses. */
 export const FAST_LINK_BYTES_PER_S = 24 * 1024 * 1024;
 /** What is between us and the link (pipes, the window of ssh, sockets) takes some of it at once, and proves nothing. */
-export const PROOF_BYTES = 8 * 1024 * 1024;
+export const PROOF_BYTES = 4 * 1024 * 1024;
 /** Before this much was measured the level stays. */
 const WINDOW_BYTES = 512 * 1024;
 

@@ -1,0 +1,139 @@
+// A connection by real ssh to a real sshd, cut at random moments in four ways: every command runs exactly once, and all
+// of its output arrives, in order.
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openCommandLink } from '../../src/client/rex/command-link.js';
+import { sshCommand } from '../../src/client/rex/ssh-command.js';
+import { markedWith, running } from '../helpers/proc.js';
+import { Relay } from '../helpers/relay.js';
+import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { until } from '../helpers/wait.js';
+import { ResumingClient } from './resuming-client.js';
+
+needsSshd();
+
+const CUTS = 200;
+const LINKS = 8;
+const LINES = 30;
+/** From when a command is asked for: before it has started, while it writes, and after its end. */
+const MAX_WAIT_MS = 250;
+
+const WAYS = ['kill ssh', 'kill sshd', 'reset', 'stall'] as const;
+type Way = (typeof WAYS)[number];
+
+test(`${CUTS} cuts: every command ran once, its output is complete and in order`, async () => {
+  const seed = Date.now() % 1_000_000;
+  await using sshd = await startSshd();
+  const ran = join(sshd.home, 'ran');
+  writeFileSync(ran, '');
+  const links = await Promise.all(
+    Array.from({ length: LINKS }, (_, n) => cutOften(sshd, { name: `link${n}`, seed: seed + n, ran })),
+  );
+  const commands = links.flatMap(({ done }) => done);
+  const cuts = links.reduce((sum, link) => sum + link.cuts, 0);
+  expect(links.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(cuts).toBe(CUTS);
+  expect(links.reduce((sum, link) => sum + link.connections, 0)).toBeGreaterThan(CUTS / 2);
+  expect(readFileSync(ran, 'utf8').trim().split('\n').toSorted()).toEqual(commands.toSorted());
+  await until(() => sshd.started().length === 0, 'every rexd to end with its session', 20_000);
+});
+
+interface Cutting {
+  readonly name: string;
+  readonly seed: number;
+  readonly ran: string;
+}
+
+interface Cut {
+  readonly done: string[];
+  readonly violations: readonly string[];
+  readonly cuts: number;
+  readonly connections: number;
+}
+
+/** One session: a command, a cut, and so on. */
+async function cutOften(sshd: Sshd, { name, seed, ran }: Cutting): Promise<Cut> {
+  const random = randomFrom(seed);
+  await using relay = await Relay.to(sshd.port);
+  const target = sshd.target({
+    port: relay.port,
+    // The key is known by another port; a silent link is noticed in seconds, which is what a test has.
+    sshOptions: [
+      ...['-F', sshd.config, '-o', `HostKeyAlias=[127.0.0.1]:${sshd.port}`],
+      ...['-o', 'ServerAliveInterval=1', '-o', 'ServerAliveCountMax=2'],
+    ],
+  });
+  const outputs = new Map<string, string>();
+  const exits = new Map<string, unknown>();
+  const client = new ResumingClient(
+    () => openCommandLink(sshCommand(target, { controlFolder: false })),
+    (method, params) => {
+      const id = String(params['process_id']);
+      if (method === 'exec.stdout') outputs.set(id, `${outputs.get(id) ?? ''}${String(params['data'])}`);
+      if (method === 'exec.exit') exits.set(id, params['exit_code']);
+    },
+  );
+  await client.connect();
+  const done: string[] = [];
+  const violations: string[] = [];
+  for (let n = 0; n < CUTS / LINKS; n++) {
+    const id = `${name}-${n}`;
+    const started = client.request('exec.start', {
+      argv: ['sh', '-c', SCRIPT, id, ran],
+      stdin: '',
+      cwd: sshd.home,
+    });
+    await new Promise((resolve) => setTimeout(resolve, random() * MAX_WAIT_MS));
+    cut(WAYS[Math.floor(random() * WAYS.length)] ?? 'reset', client, relay);
+    const { process_id } = (await started) as { process_id: string };
+    await until(() => exits.has(process_id), `${id} to end (seed ${seed})`, 60_000);
+    const expected = Array.from({ length: LINES }, (_, i) => `${id}:${i}\n`).join('');
+    if (outputs.get(process_id) !== expected) violations.push(`${id}: ${outputs.get(process_id)}`);
+    if (exits.get(process_id) !== 3) violations.push(`${id}: exit ${String(exits.get(process_id))}`);
+    done.push(id);
+  }
+  await client.close();
+  return {
+    done,
+    violations: [...violations, ...client.violations].map((each) => `${each} (seed ${seed})`),
+    cuts: CUTS / LINKS,
+    connections: client.connections,
+  };
+}
+
+/** Says that it ran, then writes in bursts. */
+const SCRIPT = `echo "$0" >> "$1"; i=0; while [ $i -lt ${LINES} ]; do echo "$0:$i"; i=$((i+1)); [ $((i % 10)) = 0 ] && sleep 0.03; done; exit 3`;
+
+function cut(way: Way, client: ResumingClient, relay: Relay): void {
+  if (way === 'reset') relay.reset();
+  else if (way === 'stall') relay.stall();
+  else if (way === 'kill ssh') kill(client.link?.pid);
+  else for (const port of relay.farPorts) kill(sshdOf(port));
+}
+
+/** The process of sshd that has the connection from this port: the parent of what it has started. */
+function sshdOf(port: number): number | undefined {
+  const [login] = markedWith('SSH_CONNECTION', `127.0.0.1 ${port} `);
+  return running().find(({ pid }) => pid === login?.ppid)?.pid;
+}
+
+function kill(pid: number | undefined): void {
+  try {
+    if (pid !== undefined && pid > 1) process.kill(pid, 'SIGKILL');
+  } catch {
+    // ended already
+  }
+}
+
+/** A small generator (mulberry32): the same seed gives the same moments. */
+function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
