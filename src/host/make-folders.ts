@@ -7,5 +7,9 @@ import { dirname } from 'node:path';
 export function makeFolders(folder: string): void {
   if (existsSync(folder)) return;
   makeFolders(dirname(folder));
-  mkdirSync(folder, { mode: 0o700 });
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (thrown) {
+    if (!existsSync(folder)) throw thrown; // another process that starts at the same time may have been quicker
+  }
 }
