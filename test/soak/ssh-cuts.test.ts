@@ -60,10 +60,10 @@ async function cutOften(sshd: Sshd, { name, seed, ran }: Cutting): Promise<Cut> 
   const target = sshd.target({
     port: relay.port,
     // The key is known by another port; a silent link is noticed in seconds, which is what a test has.
-    sshOptions: [
-      ...['-F', sshd.config, '-o', `HostKeyAlias=[127.0.0.1]:${sshd.port}`],
-      ...['-o', 'ServerAliveInterval=1', '-o', 'ServerAliveCountMax=2'],
-    ],
+    sshOptions:
+      `-F ${sshd.config} -o HostKeyAlias=[127.0.0.1]:${sshd.port} -o ServerAliveInterval=1 -o ServerAliveCountMax=2`.split(
+        ' ',
+      ),
   });
   const outputs = new Map<string, string>();
   const exits = new Map<string, unknown>();
