@@ -52,6 +52,11 @@ export class RexContext implements AsyncDisposable {
     this.#interrupts.take(handler);
   }
 
+  /** False for `--no-keep`. */
+  get keep(): boolean {
+    return this.#options.keep;
+  }
+
   /** What `--target` says. */
   get targetName(): string | undefined {
     return this.#options.target;

@@ -1,12 +1,16 @@
 // MCP over our own standard streams until the client goes. stdout carries the protocol and nothing else.
 
 import { VERSION } from '../../../base/version.js';
+import { connectTarget } from '../../../client/rex/connect-target.js';
+import type { RexClient } from '../../../client/rex/rex-client.js';
+import type { TargetChoice } from '../../../client/rex/select-target.js';
 import { LOCAL } from '../../../client/rex/target.js';
 import { RexTools } from '../../../client/rex/tools.js';
 import { serveLines } from '../../../mcp/serve-lines.js';
 import { processLink } from '../../../wire/transport/stdio.js';
 import { chooseTarget } from '../choose-target.js';
 import type { RexContext } from '../context.js';
+import { localRexdCommand } from '../local-rexd.js';
 import { targetPlaces } from '../target/places.js';
 import { readTargets } from '../target/targets-file.js';
 import { CurrentTarget } from './current-target.js';
@@ -19,7 +23,7 @@ export async function serveMcp(context: RexContext): Promise<void> {
   await using current = new CurrentTarget({
     // Named in the session goes before --target, which goes before all that is written down.
     choose: (name) => chooseTarget(name ?? context.targetName, process.env),
-    connect: (choice) => context.connect(choice),
+    connect: (choice) => connect(context, choice),
     folderOn: (choice) => context.folderOn(choice),
   });
   const tools = new RexTools((signal) => current.take(signal));
@@ -37,6 +41,17 @@ export async function serveMcp(context: RexContext): Promise<void> {
   if (context.signal.aborted) stop();
   await connection.closed;
   context.signal.throwIfAborted();
+}
+
+/** A connection of our own, which lives as long as we need it: there is nothing to keep for the next command. */
+async function connect(context: RexContext, choice: TargetChoice): Promise<RexClient> {
+  return await connectTarget(choice, {
+    clientName: 'rex mcp',
+    clientVersion: VERSION,
+    localCommand: localRexdCommand(process.env),
+    shareConnection: context.keep,
+    signal: context.signal,
+  });
 }
 
 async function knownTargets(): Promise<string[]> {
