@@ -26,12 +26,14 @@ export interface CommandLink extends StreamLink {
 export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** It may have to stay when the link is gone: it is not told to end, and not waited for any longer than the link is. */
+  readonly lingers?: boolean;
 }
 
 /** Resolves when the command runs, which is not to say that a server answers. Rejects with a LocalError if it cannot. */
 export async function openCommandLink(
   command: readonly string[],
-  options: CommandOptions = {},
+  { lingers = false, ...options }: CommandOptions = {},
 ): Promise<CommandLink> {
   const [program = '', ...args] = command;
   // In a session of its own: Ctrl-C at the terminal is ours to hear and to pass on, and nobody can ask questions there.
@@ -54,7 +56,7 @@ export async function openCommandLink(
     exited,
     close: async () => {
       await link.close();
-      await end(child, exited);
+      await (lingers ? letGo(child, exited) : end(child, exited));
     },
   };
 }
@@ -70,6 +72,19 @@ async function ended(
   clearTimeout(timer);
   child.stderr.destroy(); // an ssh that stays for the next connection may have kept it, and us
   return { code, signal };
+}
+
+/** It ends with its input if it has nothing to stay for. */
+async function letGo(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  exited: Promise<unknown>,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([exited, new Promise((resolve) => (timer = setTimeout(resolve, LINGER_MS)))]);
+  clearTimeout(timer);
+  child.stdout.destroy();
+  child.stderr.destroy();
+  child.unref();
 }
 
 /** The end of its input ends it. One that does not heed that is told twice. */

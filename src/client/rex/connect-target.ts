@@ -5,12 +5,13 @@ import type { Link } from '../../wire/transport/link.js';
 import { type CommandLink, openCommandLink } from './command-link.js';
 import { prepareControlFolder } from './control-folder.js';
 import { explainFailure } from './explain-failure.js';
+import type { ReconnectOptions } from './reconnect.js';
 import { RexClient, type RexClientOptions } from './rex-client.js';
 import type { TargetChoice } from './select-target.js';
 import { sshCommand } from './ssh-command.js';
 import type { Target } from './target.js';
 
-export interface ConnectOptions extends RexClientOptions {
+export interface ConnectOptions extends Omit<RexClientOptions, 'reconnect'> {
   /** The rexd of this machine, for `local`. */
   readonly localCommand: readonly string[];
   /** Whether connections by ssh are kept for the next one; they are unless this is false. */
@@ -19,20 +20,34 @@ export interface ConnectOptions extends RexClientOptions {
   readonly controlFolder?: string | undefined;
   /** For whoever wants a hand in how the link is read. */
   readonly wrapLink?: (link: Link) => Link;
+  /**
+   * Whether the session is resumed over another connection, made the same way, when the first is lost. Then what it started
+   * goes on without us for `windowMs`, also when it was not the connection that ended but this program.
+   */
+  readonly reconnect?: boolean | Omit<ReconnectOptions, 'connect'> | undefined;
 }
 
 /** Rejects with a ConnectError that says in plain words what is in the way. */
 export async function connectTarget(choice: TargetChoice, options: ConnectOptions): Promise<RexClient> {
   const { alias, target } = choice;
   const command = target === undefined ? options.localCommand : wayTo(target, options);
+  const { reconnect = false, ...rest } = options;
+  const open = async (): Promise<CommandLink> => {
+    // A server on this machine stays for its session when a link is lost, and must not be ended for it.
+    const lingers = reconnect !== false && target === undefined;
+    return await openCommandLink(command, { lingers });
+  };
+  const wrap = (made: Link): Link => options.wrapLink?.(made) ?? made;
   let link: CommandLink | undefined;
   try {
-    link = await openCommandLink(command);
+    link = await open();
     const roots = options.workspaceRoots ?? target?.workspaceRoots ?? [];
-    return await RexClient.open(options.wrapLink?.(link) ?? link, {
-      ...options,
-      compression: options.compression ?? (target === undefined ? 'off' : (target.compression ?? 'auto')),
+    return await RexClient.open(wrap(link), {
+      ...rest,
       ...(roots.length > 0 && { workspaceRoots: roots }),
+      ...(reconnect !== false && {
+        reconnect: { ...(reconnect === true ? {} : reconnect), connect: async () => wrap(await open()) },
+      }),
     });
   } catch (thrown) {
     const exit = link === undefined ? undefined : await link.exited;

@@ -23,6 +23,27 @@ export class ProcessEvents {
   readonly #listeners = new Map<string, ProcessListener>();
   readonly #early = new Map<string, Event[]>();
   #earlyCount = 0;
+  #starting = 0;
+
+  /**
+   * A process is being started, and its events may come before its answer: after a lost connection all of them at once.
+   * Until this is disposed of none is dropped. For sessions whose server keeps a bounded number that we have not taken.
+   */
+  expectStart(): Disposable {
+    this.#starting += 1;
+    let over = false;
+    return {
+      [Symbol.dispose]: () => {
+        if (!over) this.#starting -= 1;
+        over = true;
+      },
+    };
+  }
+
+  /** Whether events are kept for a process that nobody knows of yet, beyond the cap if need be. */
+  get withheld(): boolean {
+    return this.#starting > 0 && this.#earlyCount > 0;
+  }
 
   /** Events from now on, and those that were quicker than the caller. */
   listen(processId: string, listener: ProcessListener): void {
@@ -42,8 +63,10 @@ export class ProcessEvents {
     if (event === undefined) return;
     const listener = this.#listeners.get(event.processId);
     if (listener !== undefined) event.deliver(listener);
-    else if (this.#earlyCount < MAX_EARLY_EVENTS) {
-      this.#early.set(event.processId, [...(this.#early.get(event.processId) ?? []), event.deliver]);
+    else if (this.#starting > 0 || this.#earlyCount < MAX_EARLY_EVENTS) {
+      const early = this.#early.get(event.processId);
+      if (early === undefined) this.#early.set(event.processId, [event.deliver]);
+      else early.push(event.deliver);
       this.#earlyCount += 1;
     }
   }

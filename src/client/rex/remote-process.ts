@@ -1,7 +1,7 @@
 // A process on the other side: its output, its input, its end.
 
 import { Resource } from '../../base/resource.js';
-import type { OutputChunk, RemoteOutput } from './remote-output.js';
+import type { OutputChunk } from './remote-output.js';
 import type { RexParams } from './rex-methods.js';
 
 /** How it ended; `exitCode` is 128 and the number of the signal when one ended it. */
@@ -11,6 +11,10 @@ export interface RemoteExit {
   readonly timedOut: boolean;
   readonly outputLimitExceeded: boolean;
   readonly durationMs: number;
+}
+
+export interface ProcessOutput {
+  [Symbol.asyncIterator](): AsyncGenerator<OutputChunk, void>;
 }
 
 export interface RemoteProcessActions {
@@ -24,7 +28,7 @@ export class RemoteProcess extends Resource implements AsyncIterable<OutputChunk
   readonly pid: number | undefined;
   /** Rejects when the connection is lost for good before the end was heard of. */
   readonly exit: Promise<RemoteExit>;
-  readonly #output: RemoteOutput;
+  readonly #output: ProcessOutput;
   readonly #actions: RemoteProcessActions;
   readonly #detached: boolean;
   #ended = false;
@@ -33,7 +37,7 @@ export class RemoteProcess extends Resource implements AsyncIterable<OutputChunk
     readonly id: string;
     readonly pid?: number | undefined;
     readonly exit: Promise<RemoteExit>;
-    readonly output: RemoteOutput;
+    readonly output: ProcessOutput;
     readonly actions: RemoteProcessActions;
     readonly detached: boolean;
   }) {

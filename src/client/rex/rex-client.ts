@@ -1,15 +1,20 @@
-// A client of REXD: one session over one link, typed by the method table.
+// A client of REXD: one session, over one link or over one after another, typed by the method table.
 
-import { LocalError, toError } from '../../base/errors.js';
+import { LocalError, RpcError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
-import { ClosedError, Resource } from '../../base/resource.js';
+import { Resource } from '../../base/resource.js';
 import { RpcPeer } from '../../wire/jsonrpc/peer.js';
 import type { RequestOptions } from '../../wire/jsonrpc/pending-requests.js';
 import type { Link } from '../../wire/transport/link.js';
 import { type CompressionMode, type CompressionOffer, offerCompression } from './compression.js';
+import { type Connection, PlainConnection } from './connection.js';
+import { EventInbox } from './event-inbox.js';
+import { FollowedOutput, type OutputOffsets } from './followed-output.js';
 import { ProcessEvents } from './process-events.js';
+import type { ReconnectOptions } from './reconnect.js';
 import { type FetchOutput, RemoteOutput } from './remote-output.js';
-import { type RemoteExit, RemoteProcess } from './remote-process.js';
+import { type RemoteExit, RemoteProcess, type RemoteProcessActions } from './remote-process.js';
+import { ResumableConnection } from './resumable-connection.js';
 import type { RexMethod, RexParams, RexResult } from './rex-methods.js';
 
 export const PROTOCOL = 'rexd/1';
@@ -28,6 +33,11 @@ export interface RexClientOptions {
   readonly compression?: CompressionMode | undefined;
   /** A session that is open on this link already; whoever has opened it closes it. */
   readonly opened?: SessionFacts;
+  /**
+   * A way to another link when the first is lost: then the session is resumed, output goes on without a gap or a repeat, and
+   * what was asked is answered once. A server that cannot resume gives a session that ends with its link; see `resumable`.
+   */
+  readonly reconnect?: ReconnectOptions | undefined;
 }
 
 export type SessionFacts = RexResult<'session.open'>;
@@ -40,36 +50,55 @@ export interface RunResult extends RemoteExit {
 /** Closing it closes the session: what it started ends, except what was started detached. */
 export class RexClient extends Resource {
   readonly session: SessionFacts;
-  readonly #peer: RpcPeer;
+  readonly #connection: Connection;
   readonly #events: ProcessEvents;
   readonly #borrowed: boolean;
 
   /** Opens a session over the link, which is the client's from here on. Rejects, with the link closed, if it cannot. */
   static async open(link: Link, options: RexClientOptions): Promise<RexClient> {
+    const { reconnect, compression, log } = options;
     const events = new ProcessEvents();
-    const offer = offerCompression(link, options.compression);
+    const inbox = new EventInbox(events);
+    const offer = offerCompression(link, compression);
+    let resumable: ResumableConnection | undefined;
     const peer = new RpcPeer(offer.link, {
-      onNotification: ({ method, params }) => events.receive(method, params),
-      ...(options.log !== undefined && { log: options.log }),
+      onNotification: ({ method, params }) => {
+        if (resumable === undefined) inbox.receive(method, params);
+        else resumable.receive(peer, method, params);
+      },
+      ...(log !== undefined && { log }),
     });
     try {
       const { opened } = options;
       const session = opened ?? (await openSession(peer, options, offer.params));
       offer.accept(session.compression);
-      return new RexClient(peer, events, session, opened !== undefined);
+      const { session_id: sessionId, resume } = session;
+      if (reconnect !== undefined && resume !== undefined)
+        resumable = new ResumableConnection({ peer, sessionId, resume, inbox, reconnect, compression, log });
+      return new RexClient(resumable ?? new PlainConnection(peer), events, session, opened !== undefined);
     } catch (thrown) {
       await peer.close();
       throw thrown;
     }
   }
 
-  private constructor(peer: RpcPeer, events: ProcessEvents, session: SessionFacts, borrowed: boolean) {
+  private constructor(
+    connection: Connection,
+    events: ProcessEvents,
+    session: SessionFacts,
+    borrowed: boolean,
+  ) {
     super();
     this.#borrowed = borrowed;
-    this.#peer = peer;
+    this.#connection = connection;
     this.#events = events;
     this.session = session;
     void this.#outlive();
+  }
+
+  /** Whether the session outlives its link. */
+  get resumable(): boolean {
+    return this.#connection instanceof ResumableConnection;
   }
 
   /** Any method of the table, within the session. Rejects with an RpcError for what the server refuses. */
@@ -79,7 +108,7 @@ export class RexClient extends Resource {
     options?: RequestOptions,
   ): Promise<RexResult<Name>> {
     const all = { session_id: this.session.session_id, ...params };
-    return (await this.#peer.request(method, all, options)) as RexResult<Name>;
+    return (await this.#connection.request(method, all, options)) as RexResult<Name>;
   }
 
   /** Resolves when the process runs. Aborting the signal kills it, whenever that is. */
@@ -88,10 +117,26 @@ export class RexClient extends Resource {
     options: { readonly signal?: AbortSignal } = {},
   ): Promise<RemoteProcess> {
     options.signal?.throwIfAborted();
-    const { process_id: id, pid } = await this.request('exec.start', params);
-    const process = this.#follow({ id, pid, detached: params.detach === true });
+    // Without the other end keeping what we have not taken, as much as might come would have to be kept here.
+    using _ = this.resumable ? this.#events.expectStart() : undefined;
+    const { process_id: id, pid, existing } = await this.request('exec.start', params);
+    const detached = params.detach === true;
+    const process = existing === true ? this.attach(id) : this.#follow({ id, pid, detached });
     killOnAbort(process, options.signal);
     return process;
+  }
+
+  /**
+   * A process that runs already, or has ended: of this session, or a detached one of any. Its output comes from `offsets`
+   * on, both streams from their beginning unless given, until its end. Closing it leaves the process alone.
+   */
+  attach(id: string, offsets: Partial<OutputOffsets> = {}): RemoteProcess {
+    const exit = this.#waitFor(id);
+    exit.catch(() => {}); // whoever waits for it is told; nobody has to
+    const read = async (params: Omit<RexParams<'exec.read'>, 'process_id'>, signal: AbortSignal) =>
+      await this.request('exec.read', { process_id: id, ...params }, { signal });
+    const output = new FollowedOutput(read, offsets);
+    return new RemoteProcess({ id, exit, output, actions: this.#actionsOn(id), detached: true });
   }
 
   /** Runs to the end and gives all of it. stdin is empty unless given: nothing waits for what never comes. */
@@ -109,18 +154,39 @@ export class RexClient extends Resource {
 
   protected override async release(): Promise<void> {
     const { session_id } = this.session;
-    if (!this.#borrowed && !this.#peer.closing)
-      await this.#peer
+    if (!this.#borrowed && this.#connection.connected)
+      await this.#connection
         .request('session.close', { session_id }, { timeoutMs: CLOSE_TIMEOUT_MS })
         .catch(() => {});
-    await this.#peer.close();
+    await this.#connection.close();
   }
 
   /** Without a connection there is no session. */
   async #outlive(): Promise<void> {
-    const lost = await this.#peer.closed;
-    this.#events.lose(lost ?? new ClosedError('connection'));
+    this.#events.lose(await this.#connection.lost);
     await this.close();
+  }
+
+  async #waitFor(id: string): Promise<RemoteExit> {
+    for (;;) {
+      const ended = await this.request('exec.wait', { process_id: id, timeout_ms: WAIT_MS });
+      if (ended.status === 'running') continue;
+      return {
+        exitCode: ended.exit_code ?? -1,
+        signal: ended.signal,
+        timedOut: ended.timed_out,
+        outputLimitExceeded: ended.output_limit_exceeded,
+        durationMs: ended.duration_ms,
+      };
+    }
+  }
+
+  #actionsOn(id: string): RemoteProcessActions {
+    return {
+      kill: async (signal) => void (await this.request('exec.kill', { process_id: id, signal })),
+      write: async (params) =>
+        (await this.request('exec.input', { process_id: id, ...params })).accepted_bytes,
+    };
   }
 
   #follow(facts: { id: string; pid: number; detached: boolean }): RemoteProcess {
@@ -141,16 +207,7 @@ export class RexClient extends Resource {
       });
     });
     exit.catch(() => {}); // whoever waits for it is told; nobody has to
-    return new RemoteProcess({
-      ...facts,
-      exit,
-      output,
-      actions: {
-        kill: async (signal) => void (await this.request('exec.kill', { process_id: id, signal })),
-        write: async (params) =>
-          (await this.request('exec.input', { process_id: id, ...params })).accepted_bytes,
-      },
-    });
+    return new RemoteProcess({ ...facts, exit, output, actions: this.#actionsOn(id) });
   }
 
   #fetchOutput(id: string): FetchOutput {
@@ -169,6 +226,8 @@ export class RexClient extends Resource {
   }
 }
 
+/** One question about the end of a process; when there is no answer yet it is asked again. */
+const WAIT_MS = 60_000;
 /** A server that is going away anyway is not waited for. */
 const CLOSE_TIMEOUT_MS = 2000;
 
@@ -187,10 +246,17 @@ async function openSession(
     ...(options.limits !== undefined && { limits: options.limits }),
     ...offered,
   };
-  const opened = (await peer.request('session.open', params, {
-    timeoutMs: OPEN_TIMEOUT_MS,
-    ...(options.signal !== undefined && { signal: options.signal }),
-  })) as Partial<SessionFacts> | null;
+  const ask = async (more: RexParams<'session.open'> = {}): Promise<Partial<SessionFacts> | null> =>
+    (await peer.request(
+      'session.open',
+      { ...params, ...more },
+      {
+        timeoutMs: OPEN_TIMEOUT_MS,
+        ...(options.signal !== undefined && { signal: options.signal }),
+      },
+    )) as Partial<SessionFacts> | null;
+  const { reconnect } = options;
+  const opened = await (reconnect === undefined ? ask() : ask(toResume(reconnect)).catch(plainly(ask)));
   if (opened?.protocol !== PROTOCOL || typeof opened.session_id !== 'string') {
     throw new LocalError('wrong_protocol', `the other side does not speak ${PROTOCOL}`, {
       facts: { protocol: opened?.protocol },
@@ -198,6 +264,25 @@ async function openSession(
   }
   return opened as SessionFacts;
 }
+
+function toResume({ windowMs }: ReconnectOptions): RexParams<'session.open'> {
+  return { resumable: true, ...(windowMs !== undefined && { resume_window_ms: windowMs }) };
+}
+
+/** A server that cannot resume sessions is still a server. */
+function plainly<T>(ask: () => Promise<T>): (thrown: unknown) => Promise<T> {
+  return async (thrown) => {
+    const isRefused =
+      thrown instanceof RpcError &&
+      thrown.code === UNSUPPORTED &&
+      (thrown.data as { capability?: unknown } | undefined)?.capability === 'resume';
+    if (!isRefused) throw thrown;
+    return await ask();
+  };
+}
+
+/** Of REXD: unsupported_capability. */
+const UNSUPPORTED = -32_007;
 
 function killOnAbort(process: RemoteProcess, signal: AbortSignal | undefined): void {
   if (signal === undefined) return;

@@ -27,6 +27,16 @@ export async function waitForExit(
   }
 }
 
+/** `next` resolves at every change; it is asked before each look, so that none is missed. */
+export async function waitForOutput(
+  isThere: () => boolean,
+  next: () => Promise<unknown>,
+  signal: AbortSignal,
+): Promise<void> {
+  for (let changed = next(); !isThere() && !signal.aborted; changed = next())
+    await withSignal(changed, signal).catch(() => {});
+}
+
 export interface Target {
   readonly leaderRuns: boolean;
   /** Gives the number of processes that were sent it. */

@@ -10,6 +10,7 @@ import { DetachedWatch } from '../../host/process/detached-watch.js';
 import type { HostProcess, LeaderExit } from '../../host/process/host-process.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
 import { type DetachedStart, startDetached } from '../../host/process/start-detached.js';
+import { waitForOutput } from './ask-process.js';
 import type { ExecRequest } from './exec-process.js';
 import type { ExitState } from './exit-state.js';
 import { readKept } from './kept-output.js';
@@ -90,6 +91,12 @@ export class DetachedProcess extends LiveProcess {
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
     return await readKept(this.#run, stream, offset, length);
+  }
+
+  async waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void> {
+    const isThere = (): boolean => this.bytes(stream) > offset || !this.running || this.closing;
+    const next = (): Promise<unknown> => (this.#watch.end === undefined ? this.#watch.next() : this.ended);
+    await waitForOutput(isThere, next, signal);
   }
 
   async input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void> {

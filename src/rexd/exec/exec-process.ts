@@ -8,6 +8,7 @@ import { InputClosedError } from '../../host/process/input-pipe.js';
 import { spawnProcess } from '../../host/process/spawn.js';
 import { MAX_SPOOL_BYTES, OutputSpool } from '../../host/process/spool.js';
 import { stopTree } from '../../host/process/stop-tree.js';
+import { waitForOutput } from './ask-process.js';
 import type { ExitState } from './exit-state.js';
 import { type ExitEvent, LiveProcess, execExitEvent } from './live-process.js';
 import { OutputBudget } from './output-budget.js';
@@ -106,6 +107,12 @@ export class ExecProcess extends LiveProcess {
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
     return await this.#spools[stream].read(offset, length);
+  }
+
+  async waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void> {
+    const output = this.#streams[stream];
+    const isThere = (): boolean => this.bytes(stream) > offset || !this.running || this.closing;
+    await waitForOutput(isThere, () => (output.over ? this.ended : output.grown()), signal);
   }
 
   /** For one that has ended: what it may have left running goes on until its session ends. */

@@ -5,7 +5,7 @@ import { Resource } from '../../base/resource.js';
 import type { DetachedEnd, DetachedRun } from '../../host/process/detached-run.js';
 import { DetachedWatch } from '../../host/process/detached-watch.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
-import { deliverSignal, waitForExit } from './ask-process.js';
+import { deliverSignal, waitForExit, waitForOutput } from './ask-process.js';
 import { describeExit, type ExitState } from './exit-state.js';
 import { readKept } from './kept-output.js';
 import type { ProcessState, SessionProcess, StreamName } from './session-process.js';
@@ -81,6 +81,17 @@ export class FoundProcess extends Resource implements SessionProcess {
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
     return await readKept(this.#run, stream, offset, length);
+  }
+
+  async waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void> {
+    await using watch = new DetachedWatch(this.#run);
+    this.#waiting += 1;
+    try {
+      const isThere = (): boolean => this.bytes(stream) > offset || !this.running || this.closing;
+      await waitForOutput(isThere, () => watch.next(), signal);
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   async wait(timeoutMs: number, caller: AbortSignal): Promise<ExitState | undefined> {

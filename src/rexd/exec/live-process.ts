@@ -125,6 +125,7 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
 
   abstract bytes(stream: StreamName): number;
   abstract read(stream: StreamName, offset: number, length: number): Promise<Buffer>;
+  abstract waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void>;
   abstract input(bytes: Uint8Array, eof: boolean, signal: AbortSignal): Promise<void>;
   abstract state(): ProcessState;
 

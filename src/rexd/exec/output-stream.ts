@@ -25,6 +25,8 @@ export class OutputStream {
   /** The start of a character whose other bytes have not come yet. */
   #held: Buffer = Buffer.alloc(0);
   #bytes = 0;
+  #over = false;
+  #grown: { readonly promise: Promise<void>; readonly tell: () => void } | undefined;
 
   constructor(options: OutputStreamOptions) {
     this.#options = options;
@@ -33,6 +35,22 @@ export class OutputStream {
   /** Bytes delivered so far. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Whether all of it has been delivered. */
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Resolves when more has been delivered, or all of it. */
+  grown(): Promise<void> {
+    if (this.#over) return Promise.resolve();
+    if (this.#grown === undefined) {
+      let tell = (): void => {};
+      const promise = new Promise<void>((resolve) => (tell = resolve));
+      this.#grown = { promise, tell };
+    }
+    return this.#grown.promise;
   }
 
   /** Resolves when all of the output has been sent, or the budget is spent. Nothing is pulled while nobody takes it. */
@@ -44,12 +62,21 @@ export class OutputStream {
       if (budget.exceeded) break;
     }
     await this.#deliver(Buffer.alloc(0), true);
+    this.#over = true;
+    this.#tellGrown();
+  }
+
+  #tellGrown(): void {
+    const grown = this.#grown;
+    this.#grown = undefined;
+    grown?.tell();
   }
 
   async #deliver(chunk: Buffer, last: boolean): Promise<void> {
     const { spool } = this.#options;
     if (chunk.length > 0) await spool.append(chunk);
     this.#bytes += chunk.length;
+    if (this.#grown !== undefined) this.#tellGrown();
     const joined = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
     const keep = last ? 0 : incompleteTail(joined);
     this.#held = Buffer.from(joined.subarray(joined.length - keep));

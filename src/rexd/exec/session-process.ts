@@ -35,6 +35,8 @@ export interface SessionProcess extends AsyncDisposable {
   /** Bytes that `read` can give by now. */
   bytes(stream: StreamName): number;
   read(stream: StreamName, offset: number, length: number): Promise<Buffer>;
+  /** Resolves when there is output from `offset` on, when it has ended, or when `signal` aborts. */
+  waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void>;
   /** How it ended, or undefined when the time is up first. */
   wait(timeoutMs: number, caller: AbortSignal): Promise<ExitState | undefined>;
   /** False when it has ended already. TERM and KILL end the whole tree; any other signal is only delivered to it. */

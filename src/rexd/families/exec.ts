@@ -5,7 +5,7 @@ import type { CallContext } from '../context.js';
 import { inputExec } from '../methods/exec-input.js';
 import { killExec } from '../methods/exec-kill.js';
 import { listExec } from '../methods/exec-list.js';
-import { readExec } from '../methods/exec-read.js';
+import { readExec, waitToRead } from '../methods/exec-read.js';
 import { startExec } from '../methods/exec-start.js';
 import { waitForExec } from '../methods/exec-wait.js';
 import { ExecInput, ExecKill, ExecList, ExecRead, ExecStart, ExecWait } from '../protocol/exec.js';
@@ -17,5 +17,9 @@ export function addExecMethods(router: Router<CallContext>): void {
     .method(ExecKill, killExec)
     .method(ExecInput, inputExec)
     .method(ExecList, listExec)
-    .method(ExecRead, (params, ctx) => ctx.reads.run(() => readExec(params, ctx)));
+    .method(ExecRead, async (params, ctx) => {
+      // Apart from the turns of those who read: whoever waits for output takes none.
+      if (params.wait_ms > 0) await waitToRead(params, ctx);
+      return await ctx.reads.run(() => readExec(params, ctx));
+    });
 }

@@ -1,5 +1,6 @@
 // exec.read: any part of what a process has written.
 
+import { deadline } from '../../base/deadline.js';
 import { incompleteTail } from '../../base/utf8.js';
 import { MAX_SPOOL_READ_BYTES } from '../../host/process/spool.js';
 import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
@@ -11,6 +12,17 @@ import type { ExecRead } from '../protocol/exec.js';
 
 /** Unless asked for more: an answer that stays well below 1 MiB, which some clients cannot take. */
 export const READ_BYTES = 128 * 1024;
+
+/** However long a client would wait for output: proxies give up on a request that is silent for longer. */
+export const MAX_READ_WAIT_MS = 60_000;
+
+/** Resolves when there is something to read, or will not be in time. */
+export async function waitToRead(params: ParamsOf<typeof ExecRead>, ctx: CallContext): Promise<void> {
+  const session = ctx.sessions.get(params.session_id);
+  const process = findProcess(ctx, session, params.process_id);
+  using limit = deadline(Math.min(params.wait_ms, MAX_READ_WAIT_MS), { also: [ctx.signal] });
+  await process.waitForOutput(params.stream, params.offset, limit.signal);
+}
 
 export async function readExec(
   params: ParamsOf<typeof ExecRead>,

@@ -20,7 +20,7 @@ export function openSession(
     limits: server.limits.lower(params.limits ?? {}).limits,
   };
   const { compression } = params;
-  if (params.resumable === true) return openToResume(facts, ctx, compression);
+  if (params.resumable === true) return openToResume(facts, params.resume_window_ms, ctx, compression);
   return {
     ...describe(ctx.sessions.open(facts), server),
     ...agreeOnCompression(compression, ctx.compression),
@@ -29,11 +29,12 @@ export function openSession(
 
 async function openToResume(
   facts: SessionFacts,
+  windowMs: number | undefined,
   ctx: CallContext,
   compression: ParamsOf<typeof SessionOpen>['compression'],
 ): Promise<ResultOf<typeof SessionOpen>> {
   const { openResumable } = await import('../resume/open-resumable.js');
-  const session = await openResumable(facts, ctx);
+  const session = await openResumable(facts, windowMs, ctx);
   const { resumption } = session;
   const opened = {
     ...describe(session, ctx.server),

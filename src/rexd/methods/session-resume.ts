@@ -24,6 +24,7 @@ export function resumeSession(
     const data = { event_seq: journal.last, acknowledged: journal.acked };
     throw invalidParam('event_seq', `${problem}: from ${journal.acked} to ${journal.last} is possible`, data);
   }
+  journal.ack(seq);
   // Whatever the old connection looks like: one that broke silently looks alive for minutes.
   if (holder !== ctx.sessions) {
     holder.yield(session);

@@ -5,6 +5,7 @@ import { defineEvent, defineMethod } from '../../wire/jsonrpc/method.js';
 import {
   Amount,
   Encoding,
+  MAX_ID_CHARS,
   Ok,
   ProcessId,
   ProcessParams,
@@ -25,8 +26,16 @@ export const ExecStart = defineMethod({
     timeout_ms: z.optional(Amount),
     max_output_bytes: z.optional(Amount),
     detach: z._default(z.boolean(), false),
+    /** Chosen by the client: however often it is sent with the same params, the command runs at most once. */
+    request_id: z.optional(z.string().check(z.minLength(1), z.maxLength(MAX_ID_CHARS))),
   }),
-  result: z.object({ process_id: ProcessId, started_at: z.string(), pid: z.int() }),
+  result: z.object({
+    process_id: ProcessId,
+    started_at: z.string(),
+    pid: z.int(),
+    /** It was started before, by a request with the same request_id. */
+    existing: z.optional(z.literal(true)),
+  }),
   errors: ['unauthorized', 'forbidden_path', 'process_not_found', 'unsupported_capability', 'resource_limit'],
 });
 
@@ -101,13 +110,16 @@ export const ExecList = defineMethod({
 
 export const ExecRead = defineMethod({
   name: 'exec.read',
-  summary: 'Any part of what a process has written, by offset, while it runs and after.',
+  summary:
+    'Any part of what a process has written, by offset, while it runs and after; waits up to wait_ms for more, so that output can be followed without polling.',
   params: z.object({
     ...ProcessParams,
     stream: z._default(z.enum(['stdout', 'stderr']), 'stdout'),
     offset: z._default(Amount, 0),
     length: z.optional(Amount),
     encoding: z.optional(Encoding),
+    /** How long to wait for output from `offset` on when there is none yet; the end of the process ends the wait. */
+    wait_ms: z._default(Amount, 0),
   }),
   result: z.object({
     offset: z.int(),

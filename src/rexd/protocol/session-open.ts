@@ -29,6 +29,8 @@ export const SessionOpen = defineMethod({
     limits: z.optional(z.object(eachLimit(lowered))),
     /** The session shall outlive its connection for a while, and be taken up again by session.resume. */
     resumable: z.optional(z.boolean()),
+    /** How long it shall wait for the client then; never longer than the server would. */
+    resume_window_ms: z.optional(z.int().check(z.gte(1))),
     compression: CompressionRequest,
   }),
   get result() {

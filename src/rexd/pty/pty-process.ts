@@ -8,6 +8,7 @@ import { SurvivorsError } from '../../host/process/stop-tree.js';
 import { openPty } from '../../host/pty/open-pty.js';
 import type { Pty } from '../../host/pty/pty.js';
 import type { TerminalSize } from '../../host/pty/terminal-size.js';
+import { waitForOutput } from '../exec/ask-process.js';
 import type { ExitState } from '../exec/exit-state.js';
 import { type ExitEvent, LiveProcess } from '../exec/live-process.js';
 import { OutputBudget } from '../exec/output-budget.js';
@@ -123,6 +124,13 @@ export class PtyProcess extends LiveProcess {
 
   async read(stream: StreamName, offset: number, length: number): Promise<Buffer> {
     return stream === 'stdout' ? await this.#spool.read(offset, length) : Buffer.alloc(0);
+  }
+
+  async waitForOutput(stream: StreamName, offset: number, signal: AbortSignal): Promise<void> {
+    const isThere = (): boolean => this.bytes(stream) > offset || !this.running || this.closing;
+    const next = (): Promise<unknown> =>
+      this.#output.over || stream === 'stderr' ? this.ended : this.#output.grown();
+    await waitForOutput(isThere, next, signal);
   }
 
   /** For one that has ended: what it may have left running goes on until its session ends. */

@@ -6,10 +6,14 @@ import { rexdError } from '../errors.js';
 import type { Session, SessionFacts } from '../sessions.js';
 import { Resumption } from './resumption.js';
 
-export async function openResumable(facts: SessionFacts, ctx: CallContext): Promise<Session> {
+export async function openResumable(
+  facts: SessionFacts,
+  windowMs: number | undefined,
+  ctx: CallContext,
+): Promise<Session> {
   const { resume } = ctx.server;
   if (resume === undefined) throw cannotResume('server.resume_window_ms is 0');
-  const resumption = new Resumption(resume.windowMs);
+  const resumption = new Resumption(Math.min(resume.windowMs, windowMs ?? resume.windowMs));
   const session = ctx.sessions.open({ ...facts, resumption });
   try {
     await resume.announce?.(session);

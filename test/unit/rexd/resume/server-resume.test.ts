@@ -12,7 +12,8 @@ import type { ServerFacts } from '../../../../src/rexd/context.js';
 import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { MAX_POLL_BYTES, MAX_POLL_EVENTS, MAX_POLL_MS } from '../../../../src/rexd/methods/session-events.js';
 import { MAX_ACKED_ANSWERS, MAX_TOKEN_CHARS } from '../../../../src/rexd/protocol/session.js';
-import { RexdServer } from '../../../../src/rexd/server.js';
+import { MAX_READ_WAIT_MS } from '../../../../src/rexd/methods/exec-read.js';
+import { MAX_READS_AT_ONCE, RexdServer } from '../../../../src/rexd/server.js';
 import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { isAlive } from '../../../helpers/proc.js';
@@ -306,6 +307,26 @@ test('a session of no connection ends when nobody asks for it, and goes to whoev
     held.call({ id: 2, method: 'session.info', params: { session_id: left.session_id } }),
   ).rejects.toThrow('no such session');
   await client.ask('session.info', { session_id: taken.session_id });
+  await client.peer.close();
+});
+
+test('exec.read waits for output that is not there yet, for the end, or for its time, and nobody else waits with it', async () => {
+  const client = new Client();
+  const { session_id } = await client.ask<Opened>('session.open', { client_name: 't' });
+  const { process_id } = await client.ask<{ process_id: string }>('exec.start', {
+    session_id,
+    argv: ['cat'],
+  });
+  const read = (offset: number, wait_ms: number): Promise<{ data: string; eof: boolean }> =>
+    client.ask('exec.read', { session_id, process_id, offset, wait_ms });
+  expect(await read(0, 20)).toMatchObject({ data: '', eof: false });
+  // More than may be read at the same time.
+  const waiting = Array.from({ length: 2 * MAX_READS_AT_ONCE }, () => read(0, 10 * MAX_READ_WAIT_MS));
+  await client.ask('exec.input', { session_id, process_id, data: 'hello' });
+  for (const answer of await Promise.all(waiting)) expect(answer.data).toBe('hello');
+  const last = read(5, MAX_READ_WAIT_MS);
+  await client.ask('exec.input', { session_id, process_id, eof: true });
+  expect(await last).toMatchObject({ data: '', eof: true });
   await client.peer.close();
 });
 
