@@ -10,6 +10,46 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./exec.js')).execCommand,
   },
   {
+    name: 'read',
+    summary: 'print files of a target',
+    load: async () => (await import('./read.js')).readCommand,
+  },
+  {
+    name: 'write',
+    summary: 'write a file',
+    load: async () => (await import('./write.js')).writeCommand,
+  },
+  {
+    name: 'edit',
+    summary: 'replace a text in a file, and show what changes',
+    load: async () => (await import('./edit.js')).editCommand,
+  },
+  {
+    name: 'ls',
+    summary: 'list a folder',
+    load: async () => (await import('./ls.js')).lsCommand,
+  },
+  {
+    name: 'glob',
+    summary: 'list the paths that match a pattern',
+    load: async () => (await import('./glob.js')).globCommand,
+  },
+  {
+    name: 'stat',
+    summary: 'tell what is at a path',
+    load: async () => (await import('./stat.js')).statCommand,
+  },
+  {
+    name: 'search',
+    summary: 'search for a text in files',
+    load: async () => (await import('./search.js')).searchCommand,
+  },
+  {
+    name: 'cp',
+    summary: 'copy files, in both directions and between targets; cut copies go on',
+    load: async () => (await import('./cp.js')).cpCommand,
+  },
+  {
     name: 'mcp',
     summary: 'serve the tools of a target to agents, by MCP',
     load: async () => (await import('./mcp.js')).mcpCommand,
