@@ -50,6 +50,11 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./cp.js')).cpCommand,
   },
   {
+    name: 'target',
+    summary: 'the hosts commands can go to: add, list, test, install, use, which',
+    load: async () => (await import('./target.js')).targetCommand,
+  },
+  {
     name: 'mcp',
     summary: 'serve the tools of a target to agents, by MCP',
     load: async () => (await import('./mcp.js')).mcpCommand,

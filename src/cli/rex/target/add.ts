@@ -1,0 +1,98 @@
+// rex target add, rex target remove.
+
+import { homedir } from 'node:os';
+import { resolve } from 'node:path';
+import { nearest } from '../../../base/nearest.js';
+import { parseDestination } from '../../../client/rex/destination.js';
+import { assertAlias, LOCAL, type Target } from '../../../client/rex/target.js';
+import { UsageError } from '../../flags.js';
+import type { RexContext } from '../context.js';
+import { assertAbsolute } from './add-options.js';
+import { forgetTarget } from './choose-target.js';
+import { targetPlaces } from './places.js';
+import { changeTarget, checkTarget, readTargets } from './targets-file.js';
+
+export interface AddOptions {
+  readonly identity?: string;
+  readonly root: readonly string[];
+  readonly defaultCwd?: string;
+  readonly command?: string;
+  readonly port?: number;
+  readonly sshOption: readonly string[];
+  readonly description?: string;
+  readonly transport: string;
+  readonly loginShell?: boolean;
+  readonly force?: boolean;
+}
+
+export async function addTarget(
+  context: RexContext,
+  args: readonly string[],
+  options: AddOptions,
+): Promise<undefined> {
+  const [alias = '', address = ''] = args;
+  if (alias === LOCAL) throw new UsageError('"local" is this machine, and always there');
+  assertAlias(alias);
+  const entry = { ...parseDestination(address), ...entryFrom(options, defaultCwd(context, options)) };
+  if (options.transport !== 'ssh')
+    throw new UsageError(`--transport ${options.transport}: there is only ssh`);
+  const places = targetPlaces(process.env);
+  let known = false;
+  await changeTarget(places.targets, alias, (before) => {
+    known = before !== undefined;
+    if (known && options.force !== true)
+      context.fail(`there is a target "${alias}" already`, 'Change it with --force, or remove it first.');
+    const after = { transport: 'ssh', workspaceRoots: [], ...before, ...entry };
+    checkTarget(alias, after);
+    return after;
+  });
+  if (context.json)
+    await context.outJson({ target: alias, ...(await readTargets(places.targets)).targets[alias] });
+  context.say(`${known ? 'changed' : 'added'} ${alias}`);
+  if (!context.json && options.command === undefined && !known)
+    context.say(`Next: rex target test ${alias}; if there is no rexd yet, rex target install ${alias}`);
+  return undefined;
+}
+
+/** `--cwd` means the same as for every other command: the folder on the target to work in. */
+function defaultCwd(context: RexContext, { defaultCwd }: AddOptions): string | undefined {
+  const target: Target = { transport: 'ssh', host: '', workspaceRoots: [], defaultCwd };
+  return context.folderOn({ alias: '', why: '', target });
+}
+
+function entryFrom(options: AddOptions, folder: string | undefined): Record<string, unknown> {
+  const roots = options.root.map((root) => assertAbsolute('--root', root));
+  const cwd = folder === undefined ? roots[0] : assertAbsolute('--cwd', folder);
+  return {
+    ...(options.port !== undefined && { port: options.port }),
+    ...(options.identity !== undefined && { identityFile: resolve(expandHome(options.identity)) }),
+    ...(roots.length > 0 && { workspaceRoots: roots }),
+    ...(cwd !== undefined && { defaultCwd: cwd }),
+    ...(options.command !== undefined && { command: options.command }),
+    ...(options.sshOption.length > 0 && { sshOptions: options.sshOption }),
+    ...(options.description !== undefined && { description: options.description }),
+    ...(options.loginShell === true && { loginShell: true }),
+  };
+}
+
+export async function removeTarget(context: RexContext, args: readonly string[]): Promise<undefined> {
+  const [alias = ''] = args;
+  if (alias === LOCAL) throw new UsageError('"local" is this machine and cannot be removed');
+  const places = targetPlaces(process.env);
+  await changeTarget(places.targets, alias, (before) => {
+    if (before === undefined) context.fail(`there is no target "${alias}"`, 'See: rex target list');
+    return undefined;
+  }).catch(async (thrown: unknown) => {
+    const { targets, problems } = await readTargets(places.targets);
+    const close = nearest(alias, [...Object.keys(targets), ...Object.keys(problems)]);
+    if (close !== undefined && close !== alias) context.say(`rex: did you mean "${close}"?`);
+    throw thrown;
+  });
+  await forgetTarget(places, alias);
+  context.say(`removed ${alias}; what is on the host stays as it is`);
+  return undefined;
+}
+
+function expandHome(path: string): string {
+  return path === '~' || path.startsWith('~/') ? `${homedir()}${path.slice(1)}` : path;
+}
