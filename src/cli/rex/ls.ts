@@ -9,7 +9,7 @@ import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js
 import { sayBytes } from './files/progress.js';
 
 /** The server's own cap; what is left out is told. */
-export const MAX_LISTED = 100_000;
+const MAX_LISTED = 100_000;
 
 interface LsOptions {
   readonly recursive?: boolean;

@@ -11,7 +11,7 @@ import { type LineRange, parseBytes, parseLines } from './files/parse-range.js';
 import { takeLines } from './files/take-lines.js';
 
 /** A file as JSON is one value, held whole; what is larger is read as it is. */
-export const MAX_JSON_CONTENT_BYTES = 64 * 1024 * 1024;
+export const MAX_JSON_CONTENT_BYTES = 16 * 1024 * 1024;
 
 interface ReadOptions {
   readonly lines?: LineRange;

@@ -78,7 +78,8 @@ export const localSide: CopySide = {
       await keep.close();
     }
     if (mode !== undefined) await chmod(path, mode & 0o777);
-    await utimes(path, new Date(), new Date(mtimeMs));
+    // In seconds a double is a little less than the millisecond it stands for, and what is less is cut off.
+    await utimes(path, new Date(), (mtimeMs + 0.05) / 1000);
     return true;
   },
 

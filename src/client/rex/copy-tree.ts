@@ -130,39 +130,42 @@ export async function runCopy(
   const { from, to, signal } = options;
   const done = { files: 0, folders: 0, links: 0, bytes: 0, resumedBytes: 0, failed: 0, bareFiles: 0 };
   const failures: string[] = [];
-  const attempt = async (path: string, work: () => Promise<void>): Promise<void> => {
+  const isAlone = plan.files.length + plan.folders.length + plan.links.length === 1;
+  const closed: string[] = [];
+  const attempt = async (goal: string, work: () => Promise<void>): Promise<boolean> => {
+    // What could not be made a folder may be a link that leads elsewhere: nothing goes through it.
+    if (closed.some((folder) => goal.startsWith(`${folder}/`))) {
+      done.failed += 1;
+      return false;
+    }
     try {
       await work();
+      return true;
     } catch (thrown) {
       signal.throwIfAborted();
-      const error = explain(path, thrown);
-      if (error === undefined || plan.files.length + plan.folders.length + plan.links.length === 1)
-        throw error ?? thrown;
-      if (error.code === 'no_space') throw error;
+      const error = explain(`${to.label}${goal}`, thrown);
+      if (error === undefined) throw thrown;
+      if (isAlone || error.code === 'no_space') throw error;
       done.failed += 1;
       if (failures.length < MAX_KEPT_FAILURES) failures.push(error.message);
+      return false;
     }
   };
   const made: PlannedEntry[] = [];
-  for (const folder of plan.folders)
-    await attempt(`${to.label}${folder.goal}`, async () => {
+  for (const folder of plan.folders) {
+    const isThere = await attempt(folder.goal, async () => {
       if (await to.makeFolder(folder.goal)) made.push(folder);
       done.folders += 1;
     });
+    if (!isThere) closed.push(folder.goal);
+  }
   await eachOf(plan.files, MAX_PARALLEL_FILES, async ({ source, goal, facts }) => {
     const shown = `${from.label}${source}`;
     events.onFile?.(shown);
-    await attempt(`${to.label}${goal}`, async () => {
+    await attempt(goal, async () => {
       const { onBytes } = events;
-      const copied = await copyFile({
-        from,
-        source,
-        facts,
-        to,
-        goal,
-        signal,
-        ...(onBytes !== undefined && { onBytes }),
-      });
+      const one = { from, source, facts, to, goal, signal };
+      const copied = await copyFile({ ...one, ...(onBytes !== undefined && { onBytes }) });
       done.files += 1;
       done.bytes += copied.bytes;
       done.resumedBytes += copied.resumedAt;
@@ -172,7 +175,7 @@ export async function runCopy(
   });
   // Last, so that nothing of this copy is written through a link that came with it.
   for (const { goal, facts } of plan.links)
-    await attempt(`${to.label}${goal}`, async () => {
+    await attempt(goal, async () => {
       await to.makeLink(goal, facts.linkTarget ?? '');
       done.links += 1;
     });

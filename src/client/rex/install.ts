@@ -9,7 +9,7 @@ import { runBySsh, type SshRun } from './run-by-ssh.js';
 import type { Target } from './target.js';
 
 /** A binary is a hundred megabytes, and lines are slow. */
-export const UPLOAD_TIMEOUT_MS = 30 * 60_000;
+const UPLOAD_TIMEOUT_MS = 30 * 60_000;
 const REMOVE_TIMEOUT_MS = 30_000;
 
 export class InstallError extends LocalError {

@@ -6,9 +6,9 @@ import { runBySsh, type SshRunOptions } from './run-by-ssh.js';
 import type { Target } from './target.js';
 
 /** A host that has not answered by then is taken for one that does not. */
-export const PROBE_TIMEOUT_MS = 30_000;
+const PROBE_TIMEOUT_MS = 30_000;
 /** The oldest Node that rexd runs on. */
-export const OLDEST_NODE = 20;
+const OLDEST_NODE = 20;
 
 export interface HostFacts {
   readonly home: string;

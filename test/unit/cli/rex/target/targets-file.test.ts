@@ -153,13 +153,18 @@ describe('the line of a value', () => {
   test('is found in any JSON', () => {
     const key = fc.constantFrom('a', 'b', '"', '\\', '{');
     fc.assert(
-      fc.property(fc.dictionary(key, fc.dictionary(key, fc.jsonValue())), key, key, (value, outer, inner) => {
-        const text = JSON.stringify(value, undefined, 2);
-        if (!Object.hasOwn(value, outer) || !Object.hasOwn(value[outer] ?? {}, inner)) return;
-        const line = text.split('\n')[lineOfJson(text, [outer, inner]) - 1];
-        expect(line?.trim().startsWith(`${JSON.stringify(inner)}:`)).toBe(true);
-      }),
-      { numRuns: 3000 },
+      fc.property(
+        fc.dictionary(key, fc.dictionary(key, fc.jsonValue({ maxDepth: 2 }))),
+        key,
+        key,
+        (value, outer, inner) => {
+          const text = JSON.stringify(value, undefined, 2);
+          if (!Object.hasOwn(value, outer) || !Object.hasOwn(value[outer] ?? {}, inner)) return;
+          const line = text.split('\n')[lineOfJson(text, [outer, inner]) - 1];
+          expect(line?.trim().startsWith(`${JSON.stringify(inner)}:`)).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
     );
   });
 });
