@@ -23,7 +23,8 @@ export interface SshRunOptions {
   readonly onSent?: (bytes: number) => void;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  readonly controlFolder?: string | undefined;
+  /** See SshOptions. */
+  readonly controlFolder?: string | false | undefined;
 }
 
 /** `script` for sh, with `words` as $1, $2, …. Rejects with a LocalError `cannot_start` when there is no ssh. */

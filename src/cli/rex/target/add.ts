@@ -7,6 +7,7 @@ import { parseDestination } from '../../../client/rex/destination.js';
 import { assertAlias, LOCAL, type Target } from '../../../client/rex/target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
+import { stopKeepers } from '../keep.js';
 import { assertAbsolute } from './add-options.js';
 import { forgetTarget } from './choose-target.js';
 import { targetPlaces } from './places.js';
@@ -46,6 +47,7 @@ export async function addTarget(
     checkTarget(alias, after);
     return after;
   });
+  if (known) await stopKeepers(process.env, alias).catch(() => 0); // they go the old way
   if (context.json)
     await context.outJson({ target: alias, ...(await readTargets(places.targets)).targets[alias] });
   context.say(`${known ? 'changed' : 'added'} ${alias}`);
@@ -88,6 +90,7 @@ export async function removeTarget(context: RexContext, args: readonly string[])
     if (close !== undefined && close !== alias) context.say(`rex: did you mean "${close}"?`);
     throw thrown;
   });
+  await stopKeepers(process.env, alias).catch(() => 0);
   await forgetTarget(places, alias);
   context.say(`removed ${alias}; what is on the host stays as it is`);
   return undefined;

@@ -19,6 +19,7 @@ import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
 import { coloursFor } from '../files/colours.js';
 import { Progress, sayBytes } from '../files/progress.js';
+import { endConnections } from './disconnect.js';
 import { targetPlaces } from './places.js';
 import { changeTarget } from './targets-file.js';
 import { testTarget } from './test.js';
@@ -74,6 +75,7 @@ export async function installTarget(
     ...(given && { workspaceRoots: plan.roots, defaultCwd: target.defaultCwd ?? plan.roots[0] }),
     installed: { path: plan.path, sha256, version: VERSION },
   }));
+  await endConnections({ alias, target, why: '' });
   return await testTarget(context, [alias]);
 }
 
@@ -85,6 +87,7 @@ export async function uninstallTarget(context: RexContext, args: readonly string
       `the rexd of ${alias} was not installed with "rex target install"`,
       'Remove it by hand, with ssh.',
     );
+  await endConnections({ alias, target, why: '' });
   const removed = await removeFile(target, installed.path, { signal: context.signal });
   await changeTarget(targetPlaces(process.env).targets, alias, (before) => {
     const { installed: _gone, command: _command, ...rest } = before ?? {};

@@ -46,7 +46,8 @@ async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Prom
   let facts: HostFacts | undefined;
   if (target !== undefined) {
     try {
-      facts = await probeHost(alias, target, { signal: context.signal });
+      // By a way of its own: one that is kept open would hide what has gone wrong since.
+      facts = await probeHost(alias, target, { signal: context.signal, controlFolder: false });
     } catch (thrown) {
       for (const step of stepsTo(alias, target.host, thrown)) await tell(step);
       return false;
@@ -60,6 +61,7 @@ async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Prom
       clientName: 'rex',
       clientVersion: VERSION,
       localCommand: localRexdCommand(process.env),
+      shareConnection: false,
       signal: context.signal,
     });
   } catch (thrown) {
