@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf } from '../../base/errors.js';
 import { BadEntryError, type DetachedEntry, openOwnFile, readOwnFile } from './detached-entry.js';
-import type { LeaderExit } from './host-process.js';
+import type { LeaderExit } from './leader.js';
 import { isAlive, isGone, type ProcIdentity, readBootId, readPidNamespace } from './proc-table.js';
 import { signalOfStatus } from './signals.js';
 import { addStraggler } from './roster.js';

@@ -56,8 +56,7 @@ export class FifoPool {
 
   /** Undefined when none is left or the pool is of no use; then the caller takes an ordinary pipe. */
   open(use: FifoUse = 'output'): Fifo | undefined {
-    const path = this.#names.pop();
-    if (this.#names.length < this.#batch * LOW_WATER && this.usable) void this.#fill();
+    const path = this.take();
     if (path === undefined) return undefined;
     let readFd: number | undefined;
     let writeFd: number | undefined;
@@ -74,6 +73,13 @@ export class FifoPool {
       else this.#broken = true;
       return undefined;
     }
+  }
+
+  /** The name of a pipe, which is the caller's to open and to remove. Undefined when none is left. */
+  take(): string | undefined {
+    const path = this.#names.pop();
+    if (this.#names.length < this.#batch * LOW_WATER && this.usable) void this.#fill();
+    return path;
   }
 
   #fill(): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
   readTable,
   readVariable,
 } from './proc-table.js';
-import { leaderOf, leadersUnder, pipesUnder, stragglersUnder } from './roster.js';
+import { isOwnLeader, leaderOf, leadersUnder, pipesUnder, stragglersUnder } from './roster.js';
 
 const STDOUT = 1;
 const STDERR = 2;
@@ -40,7 +40,10 @@ export function findTree(mark: string, known: Iterable<ProcIdentity> = []): Proc
   for (const stat of young) {
     const own = marks.get(stat.pid);
     if (own !== undefined && isUnder(own, mark)) family.add(stat, isConfinedMark(own));
-    else if (leaders.has(stat.pid) || remembered.get(stat.pid) === stat.startTicks)
+    else if (
+      (leaders.has(stat.pid) && isOwnLeader(stat.pid)) ||
+      remembered.get(stat.pid) === stat.startTicks
+    )
       family.add(stat, confinedHere);
   }
   family.grow(young);

@@ -1,19 +1,12 @@
 // A running child: its pipes, its end, and the means to end it with all that descends from it.
 
-import type { ChildProcess } from 'node:child_process';
 import { errnoOf } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
 import type { InputPipe } from './input-pipe.js';
+import type { Leader, LeaderExit } from './leader.js';
 import type { OutputPipe } from './output-pipe.js';
 import { addLeader, removeLeader } from './roster.js';
 import { type StopOptions, type StopReport, stopTree } from './stop-tree.js';
-
-export interface LeaderExit {
-  /** Null when a signal ended it. */
-  readonly code: number | null;
-  /** `SIGTERM`, …; null when it ended by itself. */
-  readonly signal: NodeJS.Signals | null;
-}
 
 export interface ExitReport extends LeaderExit {
   readonly durationMs: number;
@@ -24,8 +17,7 @@ export interface ExitReport extends LeaderExit {
 }
 
 export interface HostProcessParts {
-  readonly child: ChildProcess;
-  readonly pid: number;
+  readonly leader: Leader;
   readonly mark: string;
   readonly detached: boolean;
   readonly stdin: InputPipe | undefined;
@@ -49,23 +41,23 @@ export class HostProcess extends Resource {
    */
   readonly exited: Promise<ExitReport>;
   /** Undefined once it has ended: who keeps an ended process shall not keep all that Node has made for it. */
-  #child: ChildProcess | undefined;
+  #leader: Leader | undefined;
 
   constructor(parts: HostProcessParts) {
     super();
-    this.pid = parts.pid;
+    this.pid = parts.leader.pid;
     this.mark = parts.mark;
     this.detached = parts.detached;
     this.stdin = parts.stdin;
     this.stdout = parts.stdout;
     this.stderr = parts.stderr;
-    this.#child = parts.child;
+    this.#leader = parts.leader;
     const startedAtMs = performance.now();
-    addLeader(this.pid, this.mark);
+    addLeader(this.pid, this.mark, () => parts.leader.isOurs());
     this.leaderExit = new Promise((resolve) => {
-      parts.child.once('exit', (code, signal) => {
+      parts.leader.onExit((exit) => {
         this.#leaderEnded();
-        resolve({ code, signal });
+        resolve(exit);
       });
     });
     this.exited = this.#report(startedAtMs);
@@ -73,12 +65,12 @@ export class HostProcess extends Resource {
 
   /** False once the process itself has ended, whoever of its tree may be left. */
   get running(): boolean {
-    return this.#child !== undefined;
+    return this.#leader !== undefined;
   }
 
   /** Sends a signal to the process and its group. False when the process has ended already. */
   sendSignal(signal: number): boolean {
-    if (!this.running) return false; // the number may belong to others by now
+    if (this.#leader?.isOurs() !== true) return false; // the number may belong to others by now
     try {
       process.kill(-this.pid, signal);
       return true;
@@ -95,7 +87,7 @@ export class HostProcess extends Resource {
 
   /** Lets the event loop end although the process runs. */
   unref(): void {
-    this.#child?.unref();
+    this.#leader?.unref();
     this.stdin?.unref();
     this.stdout?.unref();
     this.stderr?.unref();
@@ -124,7 +116,7 @@ export class HostProcess extends Resource {
   }
 
   #leaderEnded(): void {
-    this.#child = undefined;
+    this.#leader = undefined;
     removeLeader(this.pid);
     this.stdin?.destroy();
     this.stdout?.expectEnd();

@@ -12,15 +12,22 @@ interface Straggler extends ProcIdentity {
   readonly mark: string;
 }
 
-/** Until we reap a child its pid cannot be given to anyone else, so the pid alone says who it is. */
-const leaders = new Map<number, { readonly mark: string; readonly sinceMs: number }>();
+interface KnownLeader {
+  readonly mark: string;
+  readonly sinceMs: number;
+  /** Whether the pid alone says who it is: until a child is reaped it cannot be given to anyone else. */
+  readonly isOurs: () => boolean;
+}
+
+const leaders = new Map<number, KnownLeader>();
 /** Members of a session whose leader has ended; from then on only pid with start time says who they are. */
 const stragglers = new Map<number, Straggler>();
 /** Pipes we read from, by the name /proc shows for them: whoever holds one open is ours, marked or not. */
 const pipes = new Map<string, string>();
 
-export function addLeader(pid: number, mark: string): void {
-  leaders.set(pid, { mark, sinceMs: performance.now() });
+/** `isOurs`: for a leader that is not our own child, and may be reaped before we hear of it. */
+export function addLeader(pid: number, mark: string, isOurs: () => boolean = () => true): void {
+  leaders.set(pid, { mark, sinceMs: performance.now(), isOurs });
 }
 
 /**
@@ -79,6 +86,11 @@ export function pipesUnder(prefix: string): Set<string> {
 export function leaderOf(mark: string): number | undefined {
   for (const [pid, leader] of leaders) if (leader.mark === mark) return pid;
   return undefined;
+}
+
+/** False when its number may have passed to somebody else. Costs a look at /proc for some; ask before a signal. */
+export function isOwnLeader(pid: number): boolean {
+  return leaders.get(pid)?.isOurs() === true;
 }
 
 /** What the leader was started with, whatever has become of its environment. */

@@ -2,19 +2,20 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Fifo } from './fifo-pool.js';
 import { readFifo } from './fifo-reader.js';
 import { HostProcess } from './host-process.js';
 import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
+import { leaderOfChild } from './leader.js';
 import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { OutputPipe } from './output-pipe.js';
 import { readChildStream } from './pipe-source.js';
 import { addPipe, removePipe } from './roster.js';
-import { openFifos, openInputFile, useStation } from './station.js';
+import { type LauncherStart, startByLauncher } from './start-by-launcher.js';
+import { closeAll, openFifos, openInputFile, useStation } from './station.js';
 
 /** `{ fd }`: the child writes to a descriptor of ours, which stays ours to close. */
 export type OutputTarget = 'pipe' | 'none' | { readonly fd: number };
@@ -48,6 +49,8 @@ type ChildStdio = 'pipe' | 'ignore' | number;
 export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
   const detached = options.detachedMark !== undefined;
   const mark = options.detachedMark ?? newChildMark(options.scope);
+  const launched = detached ? undefined : await startByLauncher(options, mark);
+  if (launched !== undefined) return fromLauncher(launched, mark);
   const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
   let child: ChildProcess;
@@ -68,13 +71,23 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
     closeAll(passed); // the child has its own; while we have one there is no end of output
   }
   return new HostProcess({
-    child,
-    pid: child.pid as number,
+    leader: leaderOfChild(child),
     mark,
     detached,
     stdin: openInput(child, fifos.stdin, options.stdin),
     stdout: openOutput(child.stdout, fifos.stdout, mark),
     stderr: openOutput(child.stderr, fifos.stderr, mark),
+  });
+}
+
+function fromLauncher({ leader, stdin, stdout, stderr }: LauncherStart, mark: string): HostProcess {
+  return new HostProcess({
+    leader,
+    mark,
+    detached: false,
+    stdin: stdin === undefined ? undefined : inputThroughFifo(stdin),
+    stdout: openOutput(null, stdout, mark),
+    stderr: openOutput(null, stderr, mark),
   });
 }
 
@@ -128,7 +141,11 @@ function openInput(
   return undefined;
 }
 
-function openOutput(stream: Readable | null, fifo: Fifo | undefined, mark: string): OutputPipe | undefined {
+function openOutput(
+  stream: Readable | null,
+  fifo: Pick<Fifo, 'path' | 'readFd'> | undefined,
+  mark: string,
+): OutputPipe | undefined {
   if (stream !== null) return new OutputPipe((sink) => readChildStream(stream, sink));
   if (fifo === undefined) return undefined;
   addPipe(fifo.path, mark);
@@ -141,8 +158,4 @@ function openOutput(stream: Readable | null, fifo: Fifo | undefined, mark: strin
       },
     }),
   );
-}
-
-function closeAll(fds: readonly (number | undefined)[]): void {
-  for (const fd of fds) if (fd !== undefined) closeSync(fd);
 }

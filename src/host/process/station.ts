@@ -4,6 +4,7 @@ import { closeSync, constants, existsSync, openSync, unlinkSync, writeSync } fro
 import { join } from 'node:path';
 import { type Fifo, FifoPool, type FifoUse } from './fifo-pool.js';
 import { Guardian } from './guardian.js';
+import { Launcher } from './launcher.js';
 import { makePrivateDir, sweepPrivateDirs } from './private-dir.js';
 
 const NEW_FILE = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL;
@@ -12,10 +13,13 @@ interface Station {
   readonly dir: string;
   readonly pool: FifoPool;
   readonly guardian: Guardian;
+  readonly launcher: Launcher;
 }
 
 let opened: { readonly station: Station | undefined } | undefined;
 let inputs = 0;
+/** Outlives the directory: it holds nothing there. */
+const launcher = new Launcher();
 
 /** Undefined where there is no place for temporary files: children then get Node's own pipes and go unguarded. */
 export function useStation(): Station | undefined {
@@ -36,6 +40,18 @@ export async function openFifos(uses: readonly FifoUse[]): Promise<Fifo[]> {
     closeSync(fifo.writeFd);
   }
   return [];
+}
+
+/** Names of as many pipes, to be opened and removed by the caller; undefined where there are none. */
+export async function takeFifoNames(count: number): Promise<string[] | undefined> {
+  const pool = useStation()?.pool;
+  if (pool === undefined) return undefined;
+  while (pool.ready < count) if (!(await pool.prepare(count))) return undefined;
+  return Array.from({ length: count }, () => pool.take() ?? '');
+}
+
+export function closeAll(fds: readonly (number | undefined)[]): void {
+  for (const fd of fds) if (fd !== undefined) closeSync(fd);
 }
 
 /**
@@ -79,5 +95,6 @@ function isTakenAway(station: Station | undefined): boolean {
 function open(): Station | undefined {
   setImmediate(sweepPrivateDirs).unref(); // nobody waits for the leftovers of others to be gone
   const dir = makePrivateDir();
-  return dir === undefined ? undefined : { dir, pool: new FifoPool(dir), guardian: new Guardian(dir) };
+  if (dir === undefined) return undefined;
+  return { dir, pool: new FifoPool(dir), guardian: new Guardian(dir), launcher };
 }

@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { errnoOf, LocalError } from '../../base/errors.js';
 import { findTree } from './find-tree.js';
 import { isAlive, type ProcIdentity, type ProcStat } from './proc-table.js';
-import { leadersUnder } from './roster.js';
+import { isOwnLeader, leadersUnder } from './roster.js';
 
 /** Between TERM and KILL: time to write a file to its end, but no longer than someone who asked will wait. */
 export const GRACE_MS = 2000;
@@ -182,6 +182,7 @@ function keyOf({ pid, startTicks }: ProcIdentity): string {
 function signalGroups(mark: string, signal: number): number {
   const leaders = leadersUnder(mark);
   for (const pid of leaders) {
+    if (!isOwnLeader(pid)) continue;
     try {
       process.kill(-pid, signal);
     } catch (error) {

@@ -7,7 +7,7 @@ import { deadline, withSignal } from '../../base/deadline.js';
 import { LocalError } from '../../base/errors.js';
 import { type Replay, ReplayBuffer } from '../../base/replay-buffer.js';
 import { ClosedError, Resource } from '../../base/resource.js';
-import type { LeaderExit } from '../process/host-process.js';
+import type { LeaderExit } from '../process/leader.js';
 import { DRAIN_AFTER_EXIT_MS } from '../process/output-pipe.js';
 import { addLeader, removeLeader } from '../process/roster.js';
 import { signalTree, stopTree } from '../process/stop-tree.js';

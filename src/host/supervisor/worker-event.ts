@@ -1,6 +1,6 @@
 // What happens to a worker, for logs, metrics and whoever routes work to it.
 
-import type { LeaderExit } from '../process/host-process.js';
+import type { LeaderExit } from '../process/leader.js';
 
 interface OfWorker {
   readonly worker: string;

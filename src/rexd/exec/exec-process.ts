@@ -3,8 +3,9 @@
 import { withSignal } from '../../base/deadline.js';
 import { ClosedError } from '../../base/resource.js';
 import { settleAll } from '../../base/settle-all.js';
-import type { HostProcess, LeaderExit } from '../../host/process/host-process.js';
+import type { HostProcess } from '../../host/process/host-process.js';
 import { InputClosedError } from '../../host/process/input-pipe.js';
+import type { LeaderExit } from '../../host/process/leader.js';
 import { spawnProcess } from '../../host/process/spawn.js';
 import { MAX_SPOOL_BYTES, OutputSpool } from '../../host/process/spool.js';
 import { stopTree } from '../../host/process/stop-tree.js';

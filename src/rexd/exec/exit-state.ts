@@ -1,8 +1,7 @@
 // How a process ended, in REXD's words.
 
-import { constants } from 'node:os';
-import type { LeaderExit } from '../../host/process/host-process.js';
-import { SIGNAL_BASE, signalOfStatus } from '../../host/process/signals.js';
+import type { LeaderExit } from '../../host/process/leader.js';
+import { parseSignal, SIGNAL_BASE, signalOfStatus } from '../../host/process/signals.js';
 
 export interface ExitState {
   readonly status: 'exited' | 'killed' | 'timed_out';
@@ -16,7 +15,7 @@ export function describeExit(exit: LeaderExit, timedOut: boolean): ExitState {
   if (signal === null) return { status: timedOut ? 'timed_out' : 'exited', exitCode: code ?? 1, signal };
   return {
     status: timedOut ? 'timed_out' : 'killed',
-    exitCode: SIGNAL_BASE + constants.signals[signal],
+    exitCode: SIGNAL_BASE + (parseSignal(signal) ?? 0),
     signal,
   };
 }

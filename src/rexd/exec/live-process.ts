@@ -1,7 +1,7 @@
 // What every process of a session does, with a terminal or without: it begins, it may run out of time, it ends once.
 
 import { Resource } from '../../base/resource.js';
-import type { LeaderExit } from '../../host/process/host-process.js';
+import type { LeaderExit } from '../../host/process/leader.js';
 import { signalTree, stopTree } from '../../host/process/stop-tree.js';
 import { deliverSignal, waitForExit } from './ask-process.js';
 import { describeExit, type ExitState, readSandboxExit } from './exit-state.js';

@@ -2,7 +2,7 @@
 
 import { withSignal } from '../../base/deadline.js';
 import { newId } from '../../base/ids.js';
-import type { LeaderExit } from '../../host/process/host-process.js';
+import type { LeaderExit } from '../../host/process/leader.js';
 import { MAX_SPOOL_BYTES, OutputSpool } from '../../host/process/spool.js';
 import { SurvivorsError } from '../../host/process/stop-tree.js';
 import { openPty } from '../../host/pty/open-pty.js';
