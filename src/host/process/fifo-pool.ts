@@ -10,6 +10,8 @@ import { hideMasters } from './open-masters.js';
 const FIRST_BATCH = 16;
 /** Pipes made at once at most: enough that a burst of starts does not wait for names, few enough for one quick mkfifo. */
 export const MAX_FIFO_BATCH = 192;
+/** By whoever makes them without a start of their own; small, because others may be waiting behind it. */
+const QUICK_BATCH = 32;
 /** Refilled in the background when less than this part of the last batch is left. */
 const LOW_WATER = 1 / 3;
 
@@ -24,16 +26,21 @@ export interface Fifo {
 /** What a pipe is for, as the child sees it. */
 export type FifoUse = 'input' | 'output';
 
+export type FifoMaker = (names: readonly string[]) => Promise<boolean> | undefined;
+
 export class FifoPool {
   readonly #dir: string;
+  readonly #quickMaker: FifoMaker | undefined;
   readonly #names: string[] = [];
   #made = 0;
   #batch = FIRST_BATCH;
   #refill: Promise<boolean> | undefined;
   #broken = false;
 
-  constructor(dir: string) {
+  /** `quickMaker`, when there is one, makes pipes with these names without a fork of ours; false when it did not. */
+  constructor(dir: string, quickMaker?: FifoMaker) {
     this.#dir = dir;
+    this.#quickMaker = quickMaker;
   }
 
   /** False when this machine gives us no FIFOs (no mkfifo, a directory that was taken away). */
@@ -91,8 +98,9 @@ export class FifoPool {
 
   async #make(): Promise<boolean> {
     if (this.#made > 0) this.#batch = Math.min(this.#batch * 2, MAX_FIFO_BATCH);
-    const names = Array.from({ length: this.#batch }, () => join(this.#dir, `f${(this.#made += 1)}`));
     try {
+      if (await this.#makeQuickly()) return true;
+      const names = this.#newNames(this.#batch);
       await runMkfifo(names);
       this.#names.push(...names);
       return true;
@@ -100,6 +108,17 @@ export class FifoPool {
       if (!isShortage(error)) this.#broken = true;
       return false;
     }
+  }
+
+  async #makeQuickly(): Promise<boolean> {
+    const names = this.#newNames(QUICK_BATCH);
+    if ((await this.#quickMaker?.(names)) !== true) return false;
+    this.#names.push(...names);
+    return true;
+  }
+
+  #newNames(count: number): string[] {
+    return Array.from({ length: count }, () => join(this.#dir, `f${(this.#made += 1)}`));
   }
 }
 

@@ -3,7 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Leader, LeaderExit } from './leader.js';
-import { LAUNCHER_SCRIPT, LINK_FD } from './launcher-script.js';
+import { LINK_FD } from './launcher-link.js';
+import { LAUNCHER_PROGRAMS, type LauncherProgram } from './launcher-program.js';
 import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { isAlive, isGone, type ProcIdentity, readStat } from './proc-table.js';
@@ -25,7 +26,7 @@ const LOOK_MS = 500;
 const ORPHAN_LOOK_MS = 50;
 const HEAD_BYTES = 4;
 const WORD_BYTES = 9;
-const [READY, STARTED, FAILED, ENDED] = ['R', 'S', 'F', 'E'].map((letter) => letter.charCodeAt(0));
+const [READY, STARTED, MADE, FAILED, ENDED] = [...'RSMFE'].map((letter) => letter.charCodeAt(0));
 const CORE_DUMPED = 0x80;
 
 export interface LaunchRequest {
@@ -45,12 +46,16 @@ export interface LaunchRequest {
 /** `lost`: the launcher has died on it, and only the names in `unlink` tell whether it had begun. */
 export type LaunchOutcome = Leader | 'failed' | 'lost';
 
+type Outcome = LaunchOutcome | 'made';
+
 interface Waiting {
   readonly sinceMs: number;
-  readonly settle: (outcome: LaunchOutcome) => void;
+  readonly settle: (outcome: Outcome) => void;
 }
 
 export class Launcher {
+  readonly #programs: readonly LauncherProgram[];
+  #program = 0;
   #link: Socket | undefined;
   #state: 'idle' | 'starting' | 'ready' | 'given up' = 'idle';
   #pid = 0;
@@ -62,6 +67,10 @@ export class Launcher {
   #looking: NodeJS.Timeout | undefined;
   readonly #waiting = new Map<number, Waiting>();
   readonly #children = new Map<number, LaunchedLeader>();
+
+  constructor(programs: readonly LauncherProgram[] = LAUNCHER_PROGRAMS) {
+    this.#programs = programs;
+  }
 
   /** True when a request would be taken up at once. */
   get ready(): boolean {
@@ -77,14 +86,15 @@ export class Launcher {
   /** Starts one in the background, where none is and one may help. Node's own spawn does the work meanwhile. */
   prepare(): void {
     if (this.#state !== 'idle') return;
-    if (this.#starts >= MAX_LAUNCHERS || process.versions['bun'] !== undefined) {
+    const program = this.#programs[this.#program];
+    if (program === undefined || this.#starts >= MAX_LAUNCHERS || process.versions['bun'] !== undefined) {
       this.#state = 'given up'; // Bun starts programs without a fork of itself
       return;
     }
     this.#starts += 1;
     this.#state = 'starting';
     try {
-      this.#open();
+      this.#open(program);
     } catch {
       this.#state = 'idle'; // no descriptor was left for it
     }
@@ -92,8 +102,21 @@ export class Launcher {
 
   /** Undefined when it is nothing for the launcher: too large, or it holds a zero byte, of which the system can say more. */
   launch(request: LaunchRequest): Promise<LaunchOutcome> | undefined {
+    const { argv, cwd, env, mark, stdin, stdout, stderr, unlink } = request;
+    const files = [cwd, stdin, stdout, stderr, unlink.join('\n')];
+    return this.#ask(['S', ...files, mark, String(argv.length), ...argv, ...env]) as
+      | Promise<LaunchOutcome>
+      | undefined;
+  }
+
+  /** False when it could not, or has died on it: then somebody else has to make them. */
+  async makeFifos(names: readonly string[]): Promise<boolean> {
+    return (await this.#ask(['M', ...names])) === 'made';
+  }
+
+  #ask([kind = '', ...fields]: readonly string[]): Promise<Outcome> | undefined {
     const id = (this.#lastId = (this.#lastId + 1) >>> 0);
-    const frame = encode(id, request);
+    const frame = encode([kind, String(id), ...fields]);
     if (frame === undefined || this.#link === undefined) return undefined;
     this.#link.write(frame);
     this.#hold();
@@ -115,16 +138,19 @@ export class Launcher {
     this.#state = 'given up';
   }
 
-  #open(): void {
-    const child = spawn('perl', ['-f', '-e', LAUNCHER_SCRIPT], {
+  #open({ path, args, script }: LauncherProgram): void {
+    const child = spawn(path, args, {
       cwd: '/',
       detached: true, // a signal to our group must not end it
       // With a mark of ours: the guardian then ends it with all that it is about to start.
       env: { PATH: process.env['PATH'] ?? DEFAULT_PATH, LC_ALL: 'C', [MARK_VARIABLE]: newChildMark() },
-      stdio: hideMasters(['ignore', 'ignore', 'ignore', 'pipe']),
+      stdio: hideMasters(['pipe', 'ignore', 'ignore', 'pipe']),
     });
-    child.once('error', () => (this.#state = 'given up')); // no perl here
+    child.on('error', () => {}); // the link ends, too
     child.unref();
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(script);
+    (child.stdin as Socket | null)?.unref();
     const link = linkOf(child);
     link.unref();
     link.on('error', () => {});
@@ -150,6 +176,9 @@ export class Launcher {
       case STARTED:
         this.#begun(id, value);
         break;
+      case MADE:
+        this.#settle(id, 'made');
+        break;
       case FAILED:
         this.#settle(id, 'failed');
         break;
@@ -172,7 +201,7 @@ export class Launcher {
     this.#settle(id, leader);
   }
 
-  #settle(id: number, outcome: LaunchOutcome): void {
+  #settle(id: number, outcome: Outcome): void {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);
     waiting?.settle(outcome);
@@ -207,7 +236,8 @@ export class Launcher {
   }
 
   #died(): void {
-    this.#state = this.#state === 'given up' || this.#state === 'starting' ? 'given up' : 'idle';
+    if (this.#state === 'starting') this.#program += 1; // not there, or not what we need
+    if (this.#state !== 'given up') this.#state = 'idle';
     this.#link = undefined;
     this.#pid = 0;
     this.#unread = Buffer.alloc(0);
@@ -287,19 +317,7 @@ export function readStatus(status: number): LeaderExit {
     : { code: null, signal: signalName(signal) };
 }
 
-function encode(id: number, request: LaunchRequest): Buffer | undefined {
-  const fields = [
-    String(id),
-    request.cwd,
-    request.stdin,
-    request.stdout,
-    request.stderr,
-    request.unlink.join('\n'),
-    request.mark,
-    String(request.argv.length),
-    ...request.argv,
-    ...request.env,
-  ];
+function encode(fields: readonly string[]): Buffer | undefined {
   const text = fields.join('\0');
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_LAUNCH_BYTES || countZeros(text) !== fields.length - 1) return undefined;

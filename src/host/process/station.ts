@@ -96,5 +96,6 @@ function open(): Station | undefined {
   setImmediate(sweepPrivateDirs).unref(); // nobody waits for the leftovers of others to be gone
   const dir = makePrivateDir();
   if (dir === undefined) return undefined;
-  return { dir, pool: new FifoPool(dir), guardian: new Guardian(dir), launcher };
+  const pool = new FifoPool(dir, (names) => (launcher.ready ? launcher.makeFifos(names) : undefined));
+  return { dir, pool, guardian: new Guardian(dir), launcher };
 }

@@ -1,7 +1,8 @@
-// The launcher, in Perl: a small process that forks and executes on request, because a fork of ours costs ten times as much.
+// The launcher in Perl, which every Debian has: it forks, but is much smaller than we are.
 
 import { constants } from 'node:fs';
 import { constants as os } from 'node:os';
+import { LINK_FD } from './launcher-link.js';
 
 /** Not among Node's constants; the same on every architecture Node runs on under Linux. */
 const O_CLOEXEC = 0o2000000;
@@ -17,30 +18,18 @@ const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 const { SIGCHLD, SIGIO } = os.signals;
 const { EAGAIN, EINTR } = os.errno;
 
-/** The descriptor of the launcher's end of the link. */
-export const LINK_FD = 3;
-
 /**
- * `perl -f -e <this>`, with the link as descriptor 3. It forks once, so that it is nobody's child, says `R`, and then takes
- * requests: a length (32 bits, little endian) and as many bytes, fields between zero bytes: `id cwd stdin stdout stderr
- * unlink mark argc argv … env …`. It says, each time by a letter and two numbers of 32 bits:
- *
- * - `S id pid`: the program runs, with a session of its own;
- * - `F id errno`: it could not be started, and nothing of it is left;
- * - `E id status`: it has ended; the status is that of wait(2).
- *
- * The names in `unlink`, one a line, are removed right before the fork: while they are there nothing
- * has been started. Outputs are opened without waiting, so a host that has died meanwhile is noticed: nobody reads there.
- *
- * Of POSIX only the compiled part is loaded: the rest of it would double what every fork has to copy. Both signals
- * are blocked except in sigsuspend, so none is missed between a look and the wait.
+ * See `launcher-link.ts` for what it is asked and what it says. Of POSIX only the compiled part is loaded: the rest of it
+ * would double what every fork has to copy. Both signals are blocked except in sigsuspend, so none is missed between a look
+ * and the wait.
  */
-export const LAUNCHER_SCRIPT = `
+export const PERL_LAUNCHER = `
 package POSIX; require XSLoader; XSLoader::load('POSIX'); package main;
 defined(my $forked = fork) or exit 1;
 POSIX::_exit(0) if $forked;
 $0 = 'hawser-launcher';
 $^F = 2;
+open STDIN, '<', '/dev/null' or exit 1;
 opendir my $fds, '/proc/self/fd' or exit 1;
 for (readdir $fds) { POSIX::close($_) if /^\\d+$/ && $_ > 2 && $_ != ${LINK_FD} && $_ != fileno $fds }
 closedir $fds;
@@ -60,7 +49,8 @@ for (;;) {
   while (length $in >= 4) {
     my $size = 4 + unpack 'V', $in;
     last if length $in < $size;
-    start(substr $in, 4, $size - 4);
+    my ($kind, @fields) = split /\\0/, substr($in, 4, $size - 4), -1;
+    $kind eq 'M' ? make_fifos(@fields) : start(@fields);
     substr($in, 0, $size) = '';
     reap();
   }
@@ -69,14 +59,14 @@ for (;;) {
 }
 
 sub start {
-  my ($id, $cwd, $from, $to, $errors, $unlink, $mark, $argc, @rest) = split /\\0/, $_[0], -1;
-  sysopen IN, $from, ${O_RDONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $!);
+  my ($id, $cwd, $from, $to, $errors, $unlink, $mark, $argc, @rest) = @_;
+  sysopen IN, $from, ${O_RDONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
   fcntl IN, ${F_SETFL}, 0;
-  sysopen OUT, $to, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $!);
+  sysopen OUT, $to, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
   fcntl OUT, ${F_SETFL}, 0;
-  sysopen ERR, $errors, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $!);
+  sysopen ERR, $errors, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
   fcntl ERR, ${F_SETFL}, 0;
-  pipe FAILED, FAIL or return tell_host('F', $id, $!);
+  pipe FAILED, FAIL or return tell_host('F', $id, $! + 0);
   my @argv = splice @rest, 0, $argc;
   my $wanted = join "\\0", @rest;
   if ($wanted ne $block) {
@@ -97,8 +87,9 @@ sub start {
     syswrite FAIL, pack('V', $!);
     POSIX::_exit(127);
   }
-  my $errno = $!;
-  close IN; close OUT; close ERR; close FAIL;
+  my $errno = $! + 0;
+  close FAIL;
+  close IN; close OUT; close ERR;
   return tell_host('F', $id, $errno) unless defined $pid;
   my $why;
   while (!defined(sysread FAILED, $why, 4)) { last if $! != ${EINTR} }
@@ -109,6 +100,12 @@ sub start {
   }
   $ids{$pid} = $id;
   tell_host('S', $id, $pid);
+}
+
+sub make_fifos {
+  my ($id, @names) = @_;
+  for (@names) { POSIX::mkfifo($_, 0600) && chmod 0600, $_ or return tell_host('F', $id, $! + 0) }
+  tell_host('M', $id, 0);
 }
 
 sub reap {

@@ -1,0 +1,18 @@
+// What launchers are written in.
+
+import { PERL_LAUNCHER } from './launcher-perl.js';
+import { PYTHON_LAUNCHER } from './launcher-python.js';
+
+export interface LauncherProgram {
+  /** By absolute path: what a PATH finds may be a script that finds the real one. */
+  readonly path: string;
+  /** So that it reads what it is to do from its standard input, and nothing of its user's. */
+  readonly args: readonly string[];
+  readonly script: string;
+}
+
+/** The best first. */
+export const LAUNCHER_PROGRAMS: readonly LauncherProgram[] = [
+  { path: '/usr/bin/python3', args: ['-I', '-S', '-'], script: PYTHON_LAUNCHER },
+  { path: '/usr/bin/perl', args: ['-f', '-'], script: PERL_LAUNCHER },
+];
