@@ -40,10 +40,7 @@ export function findTree(mark: string, known: Iterable<ProcIdentity> = []): Proc
   for (const stat of young) {
     const own = marks.get(stat.pid);
     if (own !== undefined && isUnder(own, mark)) family.add(stat, isConfinedMark(own));
-    else if (
-      (leaders.has(stat.pid) && isOwnLeader(stat.pid)) ||
-      remembered.get(stat.pid) === stat.startTicks
-    )
+    else if ((leaders.has(stat.pid) && isOwnLeader(stat.pid)) || remembered.get(stat.pid) === stat.startTicks)
       family.add(stat, confinedHere);
   }
   family.grow(young);

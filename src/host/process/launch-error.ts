@@ -15,6 +15,7 @@ export type LaunchFailure =
   | 'arguments_too_long'
   | 'bad_argument'
   | 'out_of_resources'
+  | 'start_interrupted'
   | 'launch_failed';
 
 export interface LaunchAttempt {
@@ -98,5 +99,7 @@ const SENTENCES: Readonly<Record<LaunchFailure, (attempt: LaunchAttempt) => stri
   arguments_too_long: () => 'arguments and environment are longer than the system allows',
   bad_argument: () => 'the program, an argument or a variable is empty or holds a zero byte',
   out_of_resources: () => 'the system has no room for another process',
+  start_interrupted: ({ program }) =>
+    `the launcher was killed while it started ${program}, which may have run`,
   launch_failed: ({ program }) => `could not start ${program}`,
 };

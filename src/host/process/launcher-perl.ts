@@ -27,7 +27,8 @@ export const PERL_LAUNCHER = `
 package POSIX; require XSLoader; XSLoader::load('POSIX'); package main;
 defined(my $forked = fork) or exit 1;
 POSIX::_exit(0) if $forked;
-$0 = 'hawser-launcher';
+# Not by $0: that would wipe out the mark, which lies behind it.
+if (open my $name, '>', '/proc/self/comm') { syswrite $name, 'hawser-launcher' }
 $^F = 2;
 open STDIN, '<', '/dev/null' or exit 1;
 opendir my $fds, '/proc/self/fd' or exit 1;

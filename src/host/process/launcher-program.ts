@@ -12,7 +12,14 @@ export interface LauncherProgram {
 }
 
 /** The best first. */
-export const LAUNCHER_PROGRAMS: readonly LauncherProgram[] = [
-  { path: '/usr/bin/python3', args: ['-I', '-S', '-'], script: PYTHON_LAUNCHER },
-  { path: '/usr/bin/perl', args: ['-f', '-'], script: PERL_LAUNCHER },
+const PROGRAMS: readonly (LauncherProgram & { readonly name: string })[] = [
+  { name: 'python', path: '/usr/bin/python3', args: ['-I', '-S', '-'], script: PYTHON_LAUNCHER },
+  { name: 'perl', path: '/usr/bin/perl', args: ['-f', '-'], script: PERL_LAUNCHER },
 ];
+
+/** `HAWSER_LAUNCHER`: `python` or `perl` for that one alone; anything else, as `none`, for no launcher at all. */
+export function chooseLaunchers(
+  wanted: string | undefined = process.env['HAWSER_LAUNCHER'],
+): readonly LauncherProgram[] {
+  return wanted === undefined ? PROGRAMS : PROGRAMS.filter(({ name }) => name === wanted);
+}

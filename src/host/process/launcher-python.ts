@@ -3,7 +3,7 @@
 import { constants as os } from 'node:os';
 import { LINK_FD } from './launcher-link.js';
 
-const { ENOENT, ENOTDIR, EACCES } = os.errno;
+const { ENOENT, ENOTDIR, EACCES, ENOEXEC } = os.errno;
 
 /**
  * See `launcher-link.ts` for what it is asked and what it says. It needs Python 3.8, and nothing but modules that are part
@@ -69,7 +69,7 @@ def open_end(path, flags):
 def places(program, path):
     if b'/' in program:
         return [program]
-    return [folder + b'/' + program if folder else b'./' + program for folder in path.split(b':')]
+    return [folder + b'/' + program if folder else program for folder in path.split(b':')]
 
 def spawn(argv, env, ends):
     actions = [(posix.POSIX_SPAWN_DUP2, end, fd) for fd, end in enumerate(ends)]
@@ -81,6 +81,9 @@ def spawn(argv, env, ends):
                 posix.stat(place)
             return posix.posix_spawn(place, argv, env, file_actions=actions, setsid=True)
         except OSError as error:
+            if error.errno == ${ENOEXEC}: # as execvp does with a script that does not say what runs it
+                script = [b'/bin/sh', place, *argv[1:]]
+                return posix.posix_spawn(b'/bin/sh', script, env, file_actions=actions, setsid=True)
             if error.errno not in (${ENOENT}, ${ENOTDIR}, ${EACCES}):
                 raise
             failure = error

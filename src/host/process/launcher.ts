@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Leader, LeaderExit } from './leader.js';
 import { LINK_FD } from './launcher-link.js';
-import { LAUNCHER_PROGRAMS, type LauncherProgram } from './launcher-program.js';
+import { chooseLaunchers, type LauncherProgram } from './launcher-program.js';
 import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { isAlive, isGone, type ProcIdentity, readStat } from './proc-table.js';
@@ -26,7 +26,7 @@ const LOOK_MS = 500;
 const ORPHAN_LOOK_MS = 50;
 const HEAD_BYTES = 4;
 const WORD_BYTES = 9;
-const [READY, STARTED, MADE, FAILED, ENDED] = [...'RSMFE'].map((letter) => letter.charCodeAt(0));
+const [READY, STARTED, MADE, FAILED, ENDED] = ['R', 'S', 'M', 'F', 'E'].map((letter) => letter.charCodeAt(0));
 const CORE_DUMPED = 0x80;
 
 export interface LaunchRequest {
@@ -58,7 +58,7 @@ export class Launcher {
   #program = 0;
   #link: Socket | undefined;
   #state: 'idle' | 'starting' | 'ready' | 'given up' = 'idle';
-  #pid = 0;
+  #self: ProcIdentity | undefined;
   #starts = 0;
   #failures = 0;
   #lastId = 0;
@@ -68,7 +68,7 @@ export class Launcher {
   readonly #waiting = new Map<number, Waiting>();
   readonly #children = new Map<number, LaunchedLeader>();
 
-  constructor(programs: readonly LauncherProgram[] = LAUNCHER_PROGRAMS) {
+  constructor(programs: readonly LauncherProgram[] = chooseLaunchers()) {
     this.#programs = programs;
   }
 
@@ -80,7 +80,7 @@ export class Launcher {
   }
 
   get pid(): number | undefined {
-    return this.#state === 'ready' ? this.#pid : undefined;
+    return this.#state === 'ready' ? this.#self?.pid : undefined;
   }
 
   /** Starts one in the background, where none is and one may help. Node's own spawn does the work meanwhile. */
@@ -131,7 +131,7 @@ export class Launcher {
     });
   }
 
-  /** What it could not start, we could, or could not either. */
+  /** What it could not start, we could, or could not either. Again and again, it is of no use here. */
   noteFailure(couldWe: boolean): void {
     this.#failures = couldWe ? this.#failures + 1 : 0;
     if (this.#failures < MAX_FAILURES) return;
@@ -170,7 +170,7 @@ export class Launcher {
   #word(letter: number | undefined, id: number, value: number): void {
     switch (letter) {
       case READY:
-        this.#pid = value;
+        this.#self = readStat(value) ?? { pid: value, startTicks: 0 };
         this.#state = 'ready';
         break;
       case STARTED:
@@ -191,8 +191,8 @@ export class Launcher {
   }
 
   #begun(id: number, pid: number): void {
-    const launcher = this.#pid;
-    const leader = new LaunchedLeader(pid, launcher, {
+    this.#failures = 0;
+    const leader = new LaunchedLeader(pid, this.#self?.pid ?? 0, {
       hold: () => this.#hold(),
       release: () => this.#release(),
       ended: () => this.#children.delete(id),
@@ -226,10 +226,10 @@ export class Launcher {
       this.#looking = undefined;
       return;
     }
-    const stat = this.#pid === 0 ? undefined : readStat(this.#pid);
-    if (stat?.state !== 'T' || stat.sid !== this.#pid) return;
+    const stat = this.#self === undefined ? undefined : readStat(this.#self.pid);
+    if (stat?.state !== 'T' || stat.startTicks !== this.#self?.startTicks) return;
     try {
-      process.kill(this.#pid, 'SIGCONT');
+      process.kill(stat.pid, 'SIGCONT');
     } catch {
       // Gone: the link will tell.
     }
@@ -239,7 +239,7 @@ export class Launcher {
     if (this.#state === 'starting') this.#program += 1; // not there, or not what we need
     if (this.#state !== 'given up') this.#state = 'idle';
     this.#link = undefined;
-    this.#pid = 0;
+    this.#self = undefined;
     this.#unread = Buffer.alloc(0);
     const waiting = [...this.#waiting.keys()];
     const children = [...this.#children.values()];

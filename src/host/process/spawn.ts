@@ -49,11 +49,11 @@ type ChildStdio = 'pipe' | 'ignore' | number;
 export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> {
   const detached = options.detachedMark !== undefined;
   const mark = options.detachedMark ?? newChildMark(options.scope);
-  const launched = detached ? undefined : await startByLauncher(options, mark);
-  if (launched !== undefined) return fromLauncher(launched, mark);
+  const launched = await startByLauncher(options, mark);
+  if (typeof launched === 'object') return fromLauncher(launched, mark);
   const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
-  let child: ChildProcess;
+  let child: ChildProcess | undefined;
   try {
     const stdin = fifos.stdin?.readFd ?? inputFor(options.stdin);
     if (typeof stdin === 'number') passed.push(stdin);
@@ -68,6 +68,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
     closeAll([fifos.stdin?.writeFd, fifos.stdout?.readFd, fifos.stderr?.readFd]);
     throw error;
   } finally {
+    if (launched === 'failed') useStation()?.launcher.noteFailure(child !== undefined);
     closeAll(passed); // the child has its own; while we have one there is no end of output
   }
   return new HostProcess({

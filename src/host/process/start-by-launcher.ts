@@ -1,7 +1,7 @@
 // A start by way of the launcher: its pipes and files are named to it instead of being inherited.
 
 import { constants, existsSync, openSync, unlinkSync } from 'node:fs';
-import { LocalError } from '../../base/errors.js';
+import { LaunchError } from './launch-error.js';
 import type { Leader } from './leader.js';
 import type { Launcher } from './launcher.js';
 import { MARK_VARIABLE } from './mark.js';
@@ -24,31 +24,26 @@ export interface LauncherStart {
 
 let starts = 0;
 
-/** Undefined when there is no launcher yet, or this is nothing for it, or it could not: then the start is to be made by us. */
+/**
+ * When there is no start (`not asked`: no launcher yet, or this is nothing for it) it is for us to make. Rejects with LaunchError when
+ * the launcher has died on it and it may have run.
+ */
 export async function startByLauncher(
   options: SpawnOptions,
   mark: string,
-): Promise<LauncherStart | undefined> {
+): Promise<LauncherStart | 'not asked' | 'failed'> {
   const station = useStation();
-  if (station === undefined || !isPlain(options)) return undefined;
+  if (station === undefined || !isPlain(options)) return 'not asked';
   const { launcher, guardian } = station;
   starts += 1;
   if (starts >= STARTS_BEFORE) setImmediate(() => launcher.prepare());
-  if (!launcher.ready) return undefined;
+  if (!launcher.ready) return 'not asked';
   const env = listVariables(options.env ?? process.env);
-  if (env === undefined) return undefined;
+  if (env === undefined) return 'not asked';
   const names = await takeFifoNames(options.stdin === 'pipe' ? 3 : 2);
-  if (names === undefined) return undefined;
+  if (names === undefined) return 'not asked';
   guardian.watch();
   return await new Attempt(launcher, names).run(options, env, mark);
-}
-
-class LauncherDiedError extends LocalError {
-  override readonly name = 'LauncherDiedError';
-
-  constructor() {
-    super('launcher_died', 'what starts programs has died while it started this one; it may have run');
-  }
 }
 
 class Attempt {
@@ -68,14 +63,14 @@ class Attempt {
     options: SpawnOptions,
     env: readonly string[],
     mark: string,
-  ): Promise<LauncherStart | undefined> {
+  ): Promise<LauncherStart | 'not asked' | 'failed'> {
     let started = false;
     try {
       const [stdout = '', stderr = '', stdin] = this.#names;
       const readOut = this.#keep(openSync(stdout, OUR_OUTPUT_END));
       const readErr = this.#keep(openSync(stderr, OUR_OUTPUT_END));
       const input = this.#openInput(options.stdin, stdin);
-      if (input === undefined) return undefined;
+      if (input === undefined) return 'not asked';
       const asked = this.#launcher.launch({
         argv: options.argv,
         cwd: seenByOthers(options.cwd),
@@ -87,8 +82,9 @@ class Attempt {
         unlink: this.#names,
       });
       const outcome = await asked;
-      if (outcome === 'lost') await this.#assertNotBegun(mark);
-      if (outcome === undefined || outcome === 'failed' || outcome === 'lost') return undefined;
+      if (outcome === 'lost') await this.#assertNotBegun(options, mark);
+      if (outcome === undefined || outcome === 'lost') return 'not asked';
+      if (outcome === 'failed') return outcome;
       started = true;
       return {
         leader: outcome,
@@ -97,8 +93,8 @@ class Attempt {
         stderr: { path: stderr, readFd: readErr },
       };
     } catch (error) {
-      if (error instanceof LauncherDiedError) throw error;
-      return undefined; // a shortage of descriptors: whoever makes the start tells of it
+      if (error instanceof LaunchError) throw error;
+      return 'not asked'; // a shortage of descriptors: whoever makes the start tells of it
     } finally {
       closeAll(this.#lent);
       if (!started) this.#giveUp();
@@ -122,10 +118,10 @@ class Attempt {
   }
 
   /** A program is started once. When it may have run already, that is an error, and whatever is left of it ends. */
-  async #assertNotBegun(mark: string): Promise<void> {
+  async #assertNotBegun({ argv, cwd }: SpawnOptions, mark: string): Promise<void> {
     if (this.#names.every((name) => existsSync(name))) return;
     await stopTree(mark, { graceMs: 0 }).catch(() => {});
-    throw new LauncherDiedError();
+    throw new LaunchError('start_interrupted', { program: argv[0] ?? '', cwd, path: undefined }, undefined);
   }
 
   #keep(fd: number): number {

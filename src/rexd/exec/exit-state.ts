@@ -8,11 +8,18 @@ export interface ExitState {
   /** Never 0 for a process that was killed: clients take a missing code for success. */
   readonly exitCode: number;
   readonly signal: string | null;
+  /** True when nobody could tell; then the code says no more than that. */
+  readonly unknown?: true;
 }
+
+/** Of a process whose end was seen by nobody who could ask how: no success, and no code that a shell gives a meaning. */
+export const UNKNOWN_EXIT_CODE = 255;
 
 export function describeExit(exit: LeaderExit, timedOut: boolean): ExitState {
   const { code, signal } = exit;
-  if (signal === null) return { status: timedOut ? 'timed_out' : 'exited', exitCode: code ?? 1, signal };
+  const status = timedOut ? 'timed_out' : 'exited';
+  if (exit.unknown === true) return { status, exitCode: UNKNOWN_EXIT_CODE, signal: null, unknown: true };
+  if (signal === null) return { status, exitCode: code ?? 1, signal };
   return {
     status: timedOut ? 'timed_out' : 'killed',
     exitCode: SIGNAL_BASE + (parseSignal(signal) ?? 0),

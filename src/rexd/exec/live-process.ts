@@ -43,6 +43,7 @@ export function execExitEvent(
       bytes_stdout: streams.stdout.bytes,
       bytes_stderr: streams.stderr.bytes,
       output_limit_exceeded: process.outputLimitExceeded,
+      ...(exit.unknown === true && { exit_code_unknown: true }),
     },
   };
 }
@@ -153,11 +154,12 @@ export abstract class LiveProcess extends Resource implements SessionProcess {
 
   protected abstract exitEvent(exit: ExitState): ExitEvent;
 
-  protected endState(): Pick<ProcessState, 'status' | 'exit_code' | 'signal'> {
+  protected endState(): Pick<ProcessState, 'status' | 'exit_code' | 'signal' | 'exit_code_unknown'> {
     return {
       status: this.#exit?.status ?? 'running',
       exit_code: this.#exit?.exitCode ?? null,
       signal: this.#exit?.signal ?? null,
+      ...(this.#exit?.unknown === true && { exit_code_unknown: true }),
     };
   }
 

@@ -14,6 +14,8 @@ export interface ProcessState {
   readonly bytes_stderr: number;
   /** Of a program on a terminal, where it can be known: whether it waits for something to be typed. */
   readonly waiting_for_input?: boolean;
+  /** True when nobody could tell how it ended. */
+  readonly exit_code_unknown?: boolean;
 }
 
 export interface SessionProcess extends AsyncDisposable {

@@ -50,6 +50,8 @@ const ProcessState = {
   bytes_stderr: z.int(),
   /** Of a program on a terminal, where it can be known: whether it waits for something to be typed. */
   waiting_for_input: z.optional(z.boolean()),
+  /** The end was seen, but not how: what watched over it was killed. exit_code is 255 then. */
+  exit_code_unknown: z.optional(z.boolean()),
 };
 
 export const ExecWait = defineMethod({
@@ -164,6 +166,7 @@ export const ExecExit = defineEvent({
     bytes_stdout: z.int(),
     bytes_stderr: z.int(),
     output_limit_exceeded: z.boolean(),
+    exit_code_unknown: z.optional(z.boolean()),
   }),
 });
 
