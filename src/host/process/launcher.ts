@@ -11,8 +11,9 @@ import { isAlive, isGone, type ProcIdentity, readStat } from './proc-table.js';
 import { DEFAULT_PATH } from './search-path.js';
 import { signalName } from './signals.js';
 
-/** A program whose request is larger is started by ourselves; so are those that would wait behind so many others. */
+/** A program whose request is larger is started by ourselves. */
 export const MAX_LAUNCH_BYTES = 1024 * 1024;
+/** Behind so many others nobody waits; those are started by ourselves, too. */
 export const MAX_WAITING_LAUNCHES = 64;
 /** The launcher is given up after so many that it could not start and we could. */
 const MAX_FAILURES = 3;
