@@ -358,6 +358,21 @@ describe('cp', () => {
     expect(readFileSync(join(here, 'big')).equals(big)).toBe(true);
   });
 
+  test('to a host that runs nothing for us is verified all the same, and says what it could not set', async () => {
+    const config = join(folder, 'strict.toml');
+    const rules = 'deny_commands = ["sh", "chmod", "touch", "sha256sum", "shasum"]';
+    writeFileSync(
+      config,
+      `[security]\n${rules}\n[[security.allowed_roots]]\npath = ${JSON.stringify(far)}\n`,
+    );
+    const command = `${process.execPath} ${bin('rexd')} --stdio --config ${config}`;
+    await rex(['target', 'add', 'strict', 'strict', '--force', '--root', far, '--command', command]);
+    writeFileSync(join(here, 'f'), BYTES);
+    const ran = await rex(['cp', 'f', 'strict:']);
+    expect([ran.code, ran.stderr]).toEqual([0, expect.stringContaining('mode and time could not be set')]);
+    expect(readFileSync(join(far, 'f')).equals(BYTES)).toBe(true);
+  });
+
   test('refuses what cannot be, in plain words', async () => {
     mkdirSync(join(here, 'd'));
     writeFileSync(join(here, 'f'), 'x');

@@ -77,13 +77,12 @@ async function checkedPlan(copy: FileCopy, part: Part): Promise<ResumePlan> {
 
 async function bringOver(copy: FileCopy, part: string, plan: ResumePlan): Promise<FileCopied> {
   const { from, to, source, goal, facts, signal } = copy;
-  if (plan.discard || plan.offset === 0) await to.remove(part);
+  if (plan.discard) await to.remove(part);
   if (plan.offset > 0) copy.onBytes?.(plan.offset, true);
   const hash = plan.offset === 0 ? createHash('sha256') : undefined;
   await addRest(copy, part, plan.offset, hash);
   const sha256 = hash?.digest('hex') ?? (await from.hash(source, signal));
-  await assertSame(copy, part, sha256);
-  const attributesKept = await to.setAttributes(part, { mode: facts.mode, mtimeMs: facts.mtimeMs });
+  const attributesKept = await sealPart(copy, part, sha256);
   signal.throwIfAborted();
   await to.move(part, goal);
   return { bytes: facts.size, resumedAt: plan.offset, sha256, attributesKept };
@@ -153,20 +152,20 @@ async function readStretch(
   return Buffer.concat(parts);
 }
 
-/** Whether both sides have the same, and whether the source is still what it was. */
-async function assertSame(copy: FileCopy, part: string, sha256: string): Promise<void> {
+/** Rejects unless both sides have the same and the source is still what it was. True: it has its mode and its time. */
+async function sealPart(copy: FileCopy, part: string, sha256: string): Promise<boolean> {
   const { from, to, source, goal, facts, signal } = copy;
-  const [arrived, now] = await Promise.all([to.hash(part, signal), from.stat(source, true)]);
+  const [sealed, now] = await Promise.all([to.seal(part, facts, signal), from.stat(source, true)]);
   if (now?.size !== facts.size || now.mtimeMs !== facts.mtimeMs) {
     await to.remove(part);
     throw changed(copy);
   }
-  if (arrived === sha256) return;
+  if (sealed.sha256 === sha256) return sealed.attributesKept;
   await to.remove(part);
   throw new CopyError(
     'damaged',
     `${to.label}${goal}`,
-    `what arrived is not what was sent (sha256 ${arrived.slice(0, 12)}…, sent ${sha256.slice(0, 12)}…)`,
+    `what arrived is not what was sent (sha256 ${sealed.sha256.slice(0, 12)}…, sent ${sha256.slice(0, 12)}…)`,
   );
 }
 

@@ -17,7 +17,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { errnoOf } from '../../base/errors.js';
-import { CopyError, type CopySide, type EntryFacts } from './copy-side.js';
+import { type Attributes, CopyError, type CopySide, type EntryFacts } from './copy-side.js';
 
 /** Of a file of this machine, at a time. */
 export const LOCAL_CHUNK_BYTES = 1024 * 1024;
@@ -41,11 +41,7 @@ export const localSide: CopySide = {
 
   read: readFrom,
 
-  async hash(path, signal) {
-    const hash = createHash('sha256');
-    for await (const bytes of readFrom(path, 0, signal)) hash.update(bytes);
-    return hash.digest('hex');
-  },
+  hash: hashOf,
 
   async makeFolder(path) {
     try {
@@ -70,17 +66,11 @@ export const localSide: CopySide = {
     await file.appendFile(bytes);
   },
 
-  async setAttributes(path, { mode, mtimeMs }) {
-    const keep = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-    try {
-      await keep.sync();
-    } finally {
-      await keep.close();
-    }
-    if (mode !== undefined) await chmod(path, mode & 0o777);
-    // In seconds a double is a little less than the millisecond it stands for, and what is less is cut off.
-    await utimes(path, new Date(), (mtimeMs + 0.05) / 1000);
-    return true;
+  setAttributes,
+
+  async seal(path, attributes, signal) {
+    const sha256 = await hashOf(path, signal);
+    return { sha256, attributesKept: await setAttributes(path, attributes) };
   },
 
   async move(from, to) {
@@ -93,6 +83,23 @@ export const localSide: CopySide = {
     });
   },
 };
+
+async function hashOf(path: string, signal: AbortSignal): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const bytes of readFrom(path, 0, signal)) hash.update(bytes);
+  return hash.digest('hex');
+}
+
+async function setAttributes(path: string, { mode, mtimeMs }: Attributes): Promise<boolean> {
+  {
+    await using held = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+    await held.sync();
+  }
+  if (mode !== undefined) await chmod(path, mode & 0o777);
+  // In seconds a double is a little less than the millisecond it stands for, and what is less is cut off.
+  await utimes(path, new Date(), (mtimeMs + 0.05) / 1000);
+  return true;
+}
 
 async function* readFrom(path: string, offset: number, signal: AbortSignal): AsyncGenerator<Buffer, void> {
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -18,6 +18,11 @@ export interface Attributes {
   readonly mtimeMs: number;
 }
 
+export interface Sealed {
+  readonly sha256: string;
+  readonly attributesKept: boolean;
+}
+
 export interface CopySide {
   /** `web:`, or nothing for this machine: goes before a path for people. */
   readonly label: string;
@@ -35,6 +40,8 @@ export interface CopySide {
   append(path: string, bytes: Buffer, signal: AbortSignal): Promise<void>;
   /** False when the side has no way to do it. */
   setAttributes(path: string, attributes: Attributes): Promise<boolean>;
+  /** Both of the above at once, for a file that is complete. */
+  seal(path: string, attributes: Attributes, signal: AbortSignal): Promise<Sealed>;
   /** Over what is there. */
   move(from: string, to: string): Promise<void>;
   /** Also when there is nothing. */

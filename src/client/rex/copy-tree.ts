@@ -7,7 +7,7 @@ import { CopyError, type CopySide, type EntryFacts, isPlainName, joinPath } from
 /** Files, folders and links of one copy: the plan is held whole, to know how much there is to do. */
 export const MAX_COPY_ENTRIES = 250_000;
 /** Files on their way at once: small ones spend their time waiting, and a server runs eight processes for us. */
-export const MAX_PARALLEL_FILES = 3;
+export const MAX_PARALLEL_FILES = 4;
 /** Of what went wrong, as much is kept to be told; the rest is counted. */
 export const MAX_KEPT_FAILURES = 100;
 /** Folders within folders; deeper is a circle. */
