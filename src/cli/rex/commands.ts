@@ -10,6 +10,37 @@ export const COMMANDS: readonly CommandRow[] = [
     load: async () => (await import('./exec.js')).execCommand,
   },
   {
+    name: 'shell',
+    summary: 'a terminal on a target',
+    takesRest: true,
+    load: async () => (await import('./shell.js')).shellCommand,
+  },
+  {
+    name: 'ps',
+    summary: 'the processes that were left running on a target',
+    load: async () => (await import('./ps.js')).psCommand,
+  },
+  {
+    name: 'attach',
+    summary: 'follow a process that was left running, to its end',
+    load: async () => (await import('./attach.js')).attachCommand,
+  },
+  {
+    name: 'logs',
+    summary: 'what a process that was left running has written',
+    load: async () => (await import('./logs.js')).logsCommand,
+  },
+  {
+    name: 'kill',
+    summary: 'end a process that was left running, or send it a signal',
+    load: async () => (await import('./kill.js')).killCommand,
+  },
+  {
+    name: 'audit',
+    summary: 'what was asked of a target, from its audit log',
+    load: async () => (await import('./audit.js')).auditCommand,
+  },
+  {
     name: 'read',
     summary: 'print files of a target',
     load: async () => (await import('./read.js')).readCommand,

@@ -63,6 +63,7 @@ export function execRequest(
     ...(timeout !== undefined && { timeout_ms: timeout }),
     ...(maxOutput !== undefined && { max_output_bytes: maxOutput }),
     ...(options.detach === true && { detach: true }),
+    ...(options.requestId !== undefined && { request_id: options.requestId }),
   };
 }
 

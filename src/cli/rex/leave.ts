@@ -21,11 +21,19 @@ function tell(thrown: unknown): number {
   if (isReaderGone(error)) return EXIT.ok;
   if (error instanceof InterruptedError) return error.exitCode;
   const isOurs = error instanceof LocalError || error instanceof RpcError;
-  const said = isOurs ? error.message : (error.stack ?? error.message);
+  const said = isOurs ? `${error.message}${whichPath(error)}` : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : undefined;
   const usage = error instanceof UsageError;
   const advice = hint ?? (usage ? 'Try: rex --help' : undefined);
   writeTo(process.stderr, `rex: ${said}\n${advice === undefined ? '' : `${advice}\n`}`).catch(() => {});
   if (error instanceof FailedError) return error.exitCode;
   return usage ? EXIT.usage : EXIT.failed;
+}
+
+/** A refusal names the path in its data, and what would be allowed. */
+function whichPath(error: Error): string {
+  if (!(error instanceof RpcError) || typeof error.data !== 'object' || error.data === null) return '';
+  const { path, allowed_roots: roots } = error.data as { path?: unknown; allowed_roots?: unknown };
+  if (typeof path !== 'string' || error.message.includes(path)) return '';
+  return `: ${path}${Array.isArray(roots) ? ` (allowed: ${roots.length === 0 ? 'nothing' : roots.join(', ')})` : ''}`;
 }

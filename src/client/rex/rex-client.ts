@@ -47,6 +47,12 @@ export interface RunResult extends RemoteExit {
   readonly stderr: Buffer;
 }
 
+/** A program on a terminal; input is what is typed. */
+export interface RemoteTerminal {
+  readonly process: RemoteProcess;
+  resize(size: { readonly cols: number; readonly rows: number }): Promise<void>;
+}
+
 /** Closing it closes the session: what it started ends, except what was started detached. */
 export class RexClient extends Resource {
   readonly session: SessionFacts;
@@ -152,6 +158,19 @@ export class RexClient extends Resource {
     return { ...exit, stdout: Buffer.concat(chunks.stdout), stderr: Buffer.concat(chunks.stderr) };
   }
 
+  /** A program on a terminal. What the terminal shows is its stdout. */
+  async openTerminal(params: RexParams<'pty.open'>): Promise<RemoteTerminal> {
+    const { pty_id, process_id: id } = await this.request('pty.open', params);
+    const process = this.#follow({ id, pid: undefined, detached: false }, async ({ data = '', encoding }) => {
+      const typed = { pty_id, data, ...(encoding !== undefined && { encoding }) };
+      return (await this.request('pty.input', typed)).accepted_bytes;
+    });
+    return {
+      process,
+      resize: async (size) => void (await this.request('pty.resize', { pty_id, ...size })),
+    };
+  }
+
   protected override async release(): Promise<void> {
     const { session_id } = this.session;
     if (!this.#borrowed && this.#connection.connected)
@@ -189,7 +208,10 @@ export class RexClient extends Resource {
     };
   }
 
-  #follow(facts: { id: string; pid: number; detached: boolean }): RemoteProcess {
+  #follow(
+    facts: { id: string; pid: number | undefined; detached: boolean },
+    write?: RemoteProcessActions['write'],
+  ): RemoteProcess {
     const { id } = facts;
     const output = new RemoteOutput(this.#fetchOutput(id));
     const exit = new Promise<RemoteExit>((resolve, reject) => {
@@ -207,7 +229,8 @@ export class RexClient extends Resource {
       });
     });
     exit.catch(() => {}); // whoever waits for it is told; nobody has to
-    return new RemoteProcess({ ...facts, exit, output, actions: this.#actionsOn(id) });
+    const actions = { ...this.#actionsOn(id), ...(write !== undefined && { write }) };
+    return new RemoteProcess({ ...facts, exit, output, actions });
   }
 
   #fetchOutput(id: string): FetchOutput {

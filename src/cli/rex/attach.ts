@@ -1,0 +1,51 @@
+// rex attach: a process that was left running, followed to its end as if it had been started here.
+
+import type { RexCommand } from './command.js';
+import type { RexContext } from './context.js';
+import { EXIT } from '../exit-codes.js';
+import { followProcess, type ProcessEnd } from './follow-process.js';
+import { parseCount } from './logs.js';
+import { readProcessWords } from './process-words.js';
+import { writeTo } from './standard-output.js';
+
+export const attachCommand: RexCommand = {
+  examples: [
+    [
+      'rex attach p_01m7hchvqtew5ts8hcwnv6c0fr',
+      'all it has written, then what it writes; its exit code is ours',
+    ],
+    ['rex attach server-a p_01m7hchvqtew5ts8hcwnv6c0fr --tail 0', 'only what it writes from now on'],
+  ],
+  define: (command, run) => {
+    command
+      .usage('[options] [TARGET] ID')
+      .argument('<words...>', 'the process, as "rex ps" shows it')
+      .option('--tail <bytes>', 'begin with the last bytes of each stream, not with the first', parseCount)
+      .action(run(attach));
+    command.addHelpText('after', '\nCtrl-C leaves it running; "rex kill" ends it.');
+  },
+};
+
+async function attach(
+  context: RexContext,
+  words: readonly string[],
+  { tail }: { readonly tail?: number },
+): Promise<number> {
+  const { target, ids } = readProcessWords(words, 'attach');
+  const [id] = ids;
+  const client = await context.connect(target);
+  const state = await client.request('exec.wait', { process_id: id, timeout_ms: 0 });
+  const begin = (bytes: number): number => (tail === undefined ? 0 : Math.max(0, bytes - tail));
+  const offsets = { stdout: begin(state.bytes_stdout), stderr: begin(state.bytes_stderr) };
+  const { signal } = context;
+  const output = followProcess(client, id, { streams: ['stdout', 'stderr'], offsets, follow: true, signal });
+  for (;;) {
+    const next = await output.next();
+    if (next.done === true) return exitCodeOf(next.value);
+    await writeTo(process[next.value.stream], next.value.bytes);
+  }
+}
+
+function exitCodeOf(end: ProcessEnd): number {
+  return end.timed_out ? EXIT.timeout : (end.exit_code ?? EXIT.failed);
+}
