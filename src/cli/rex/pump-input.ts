@@ -5,7 +5,7 @@ import { RpcError } from '../../base/errors.js';
 import type { RemoteProcess } from '../../client/rex/remote-process.js';
 
 /** Sent and not yet taken: enough to keep a far link busy, little enough to be forgotten. */
-const MAX_INPUT_IN_FLIGHT_BYTES = 1024 * 1024;
+export const MAX_INPUT_IN_FLIGHT_BYTES = 1024 * 1024;
 const FULL_PAUSE_MS = 250;
 const TIMEOUT = -32003;
 const RESOURCE_LIMIT = -32008;

@@ -1,0 +1,120 @@
+// Connections that rex keeps open between calls: used again, given back clean, gone when they should be.
+
+import { statSync, utimesSync, writeFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { isAlive, markedWith } from '../helpers/proc.js';
+import { bin } from '../helpers/program.js';
+import { type RexHome, rexHome } from '../helpers/rex.js';
+import { until } from '../helpers/wait.js';
+
+/** A home whose keeper is there and has a connection ready. */
+async function warmHome(keep = '5m'): Promise<RexHome> {
+  const home = rexHome(keep);
+  await home.rex(['exec', 'local', '--', 'true']);
+  await home.ready();
+  return home;
+}
+
+test('the first call leaves a connection, the next ones use it, and the socket is ours alone', async () => {
+  await using home = await warmHome();
+  for (const n of ['1', '2', '3']) {
+    const { stdout, code } = await home.rex(['exec', 'local', '--', 'sh', '-c', `echo ${n}; pwd; exit ${n}`]);
+    expect([stdout, code]).toEqual([`${n}\n${home.folder}\n`, Number(n)]);
+  }
+  const [kept] = await home.kept();
+  expect(kept).toMatchObject({ alias: 'local', used: 3 });
+  expect(statSync(join(home.folder, 's/rex')).mode & 0o777).toBe(0o700);
+});
+
+test('calls at the same time each have a connection of their own', async () => {
+  await using home = await warmHome();
+  const calls = Array.from({ length: 4 }, (_, i) =>
+    home.rex(['exec', 'local', '--', 'sh', '-c', `sleep 0.3; echo ${i}`]),
+  );
+  expect((await Promise.all(calls)).map(({ stdout }) => stdout.trim())).toEqual(['0', '1', '2', '3']);
+});
+
+test.each(['SIGKILL', 'SIGTERM'] as const)(
+  '%s of a call ends what it started, and the connection serves the next',
+  async (signal) => {
+    await using home = await warmHome();
+    await using call = home.start(['exec', 'local', '--', 'sh', '-c', 'sleep 300 & echo $!; wait']);
+    const pid = Number(await call.line());
+    call.child.kill(signal);
+    await call.ended;
+    await until(() => !isAlive(pid), 'the child to end', 5000);
+    await home.ready();
+    expect((await home.rex(['exec', 'local', '--', 'echo', 'on'])).stdout).toBe('on\n');
+  },
+);
+
+test('kill -9 of the keeper leaves nothing running, and the next call does without', async () => {
+  await using home = await warmHome();
+  await using call = home.start(['exec', 'local', '--', 'sh', '-c', 'echo $$; sleep 300']);
+  const pid = Number(await call.line());
+  const [kept] = await home.kept();
+  process.kill(kept?.pid ?? 0, 'SIGKILL');
+  expect((await call.ended).code).toBe(1);
+  expect(call.stderr).toContain('rex: ');
+  await until(() => !isAlive(pid), 'the command to end', 5000);
+  expect((await home.rex(['exec', 'local', '--', 'echo', 'on'])).stdout).toBe('on\n');
+});
+
+test('--no-keep and REX_KEEP=0 use none and leave none', async () => {
+  await using home = rexHome('5m');
+  await home.rex(['--no-keep', 'exec', 'local', '--', 'true']);
+  await home.rex(['exec', 'local', '--', 'true'], { env: { REX_KEEP: '0' } });
+  expect(await home.kept()).toEqual([]);
+});
+
+test('a configuration that has changed is not met by an old connection', async () => {
+  await using home = await warmHome();
+  mkdirSync(join(home.folder, 'config/rexd'), { recursive: true });
+  writeFileSync(join(home.folder, 'config/rexd/config.toml'), '[[security.allowed_roots]]\npath = "/usr"\n');
+  const { code, stderr } = await home.rex(['exec', 'local', '--', 'true']);
+  expect([code, stderr]).toEqual([1, expect.stringContaining('outside')]);
+});
+
+test('a program that has changed is not met by an old connection', async () => {
+  await using home = await warmHome();
+  const before = statSync(bin('rexd'));
+  utimesSync(bin('rexd'), before.atime, new Date(before.mtimeMs + 2000));
+  try {
+    await home.rex(['exec', 'local', '--', 'true']);
+    expect((await home.kept()).map(({ used }) => used)).toContain(0);
+    expect((await home.kept()).every(({ used }) => used === 0)).toBe(true);
+  } finally {
+    utimesSync(bin('rexd'), before.atime, before.mtime);
+  }
+});
+
+test('a keeper that nobody uses ends itself, with its connections', async () => {
+  await using home = rexHome('5s');
+  await home.rex(['exec', 'local', '--', 'true']);
+  const pid = await until(async () => (await home.kept())[0]?.pid, 'the keeper', 20_000);
+  await until(() => !isAlive(pid), 'the keeper to end', 20_000);
+  expect(await home.kept()).toEqual([]);
+});
+
+test('keep --stop ends it, and the end of its folder too', async () => {
+  await using home = await warmHome();
+  const [kept] = await home.kept();
+  expect((await home.rex(['keep', '--stop'])).stdout).toContain('stopped');
+  await until(() => !isAlive(kept?.pid ?? 0), 'the keeper to end');
+  await home.rex(['exec', 'local', '--', 'true']);
+  await home.ready();
+  const [second] = await home.kept();
+  await home.rex(['exec', 'local', '--', 'rm', '-rf', join(home.folder, 's/rex')]);
+  await until(() => !isAlive(second?.pid ?? 0), 'the keeper to end without its folder', 10_000);
+  expect(markedWith('HOME', home.folder).filter(({ command }) => command.includes('keep'))).toEqual([]);
+});
+
+test('other variables are met by another keeper: a command sees what its caller has', async () => {
+  await using home = await warmHome();
+  const path = `${join(home.folder, 'bin')}:${process.env['PATH']}`;
+  const { stdout } = await home.rex(['exec', 'local', '--', 'sh', '-c', 'echo $PATH'], {
+    env: { PATH: path },
+  });
+  expect(stdout).toBe(`${path}\n`);
+});
