@@ -10,6 +10,9 @@ import { descendants } from '../helpers/proc.js';
 import { bin, Program, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
 
+/** For what takes a moment, on a machine that has much else to do. */
+const PATIENCE_MS = 20_000;
+
 const ERAS = ['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25', '2026-07-28'];
 const MODERN = '2026-07-28';
 
@@ -134,20 +137,20 @@ describe.each(['2025-11-25', MODERN])('in the era of %s', (era) => {
     await using agent = await startAgent(era);
     const abort = new AbortController();
     const running = agent.call('bash', { command: 'sleep 1000 & sleep 1000' }, abort.signal);
-    await until(() => sleepers() === 2, 'the tree to run');
+    await until(() => sleepers() === 2, 'the tree to run', PATIENCE_MS);
     abort.abort();
     await expect(running).rejects.toThrow('abort');
-    await until(() => sleepers() === 0, 'the tree to end');
+    await until(() => sleepers() === 0, 'the tree to end', PATIENCE_MS);
     expect(await agent.say('bash', { command: 'echo on' })).toBe('on\n');
   });
 
   test('a client that leaves takes the tree with it', async () => {
-    const agent = await startAgent(era);
+    await using agent = await startAgent(era);
     const running = agent.call('bash', { command: 'sleep 1000 & sleep 1000' });
     running.catch(() => {});
-    await until(() => sleepers() === 2, 'the tree to run');
+    await until(() => sleepers() === 2, 'the tree to run', PATIENCE_MS);
     await agent.client.close();
-    await expect(until(() => sleepers() === 0, 'the tree to end')).resolves.toBe(true);
+    await expect(until(() => sleepers() === 0, 'the tree to end', PATIENCE_MS)).resolves.toBe(true);
   });
 
   test('fifty calls at once are answered, each with its own', async () => {
@@ -211,7 +214,7 @@ test('the target is chosen outside, and another choice counts from the next call
   carry('two');
   expect(await where()).toBe(`[the target is now two]\n${join(folder, 'two')}\n`);
   expect(await slow).toBe(`${join(folder, 'one')}\n`);
-  await until(() => servers() === 1, 'the first connection to be closed');
+  await until(() => servers() === 1, 'the first connection to be closed', PATIENCE_MS);
   put('.rexd.json', JSON.stringify({ target: 'one' }));
   expect(await where()).toBe(`[the target is now one]\n${join(folder, 'one')}\n`);
   carry('nowhere');
@@ -309,10 +312,10 @@ test('SIGTERM ends it, and all it has started', async () => {
   });
   const call = { name: 'bash', arguments: { command: 'sleep 1000' } };
   program.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })}\n`);
-  await until(() => sleepers() === 1, 'the command to run');
+  await until(() => sleepers() === 1, 'the command to run', PATIENCE_MS);
   program.child.kill('SIGTERM');
   expect(await program.ended).toMatchObject({ code: 143 });
-  await until(() => sleepers() === 0, 'the command to end');
+  await until(() => sleepers() === 0, 'the command to end', PATIENCE_MS);
 });
 
 test('the printed configuration starts a server that works, from any folder', async () => {

@@ -26,6 +26,9 @@ import { bin } from '../helpers/program.js';
 import { descendants } from '../helpers/proc.js';
 import { until } from '../helpers/wait.js';
 
+/** For what takes a moment, on a machine that has much else to do. */
+const PATIENCE_MS = 20_000;
+
 let folder: string;
 let client: RexClient;
 let tools: RexTools;
@@ -117,7 +120,7 @@ test('bash tells how it goes, and is killed with its tree when it is called off'
   expect(sleepers()).toBe(2);
   abort.abort(new Error('called off'));
   await expect(running).rejects.toThrow('called off');
-  await until(() => sleepers() === 0, 'the tree to end');
+  await until(() => sleepers() === 0, 'the tree to end', PATIENCE_MS);
 });
 
 function sleepers(): number {

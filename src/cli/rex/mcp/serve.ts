@@ -19,6 +19,12 @@ import { targetPrompt } from './target-prompt.js';
 const INSTRUCTIONS =
   'These tools work on the current target: a machine that the user has chosen outside of this conversation. Relative paths begin in its workspace folder. Prefer read, edit, search and glob to shell commands for files.';
 
+/**
+ * How long commands go on without us when the network fails, and how long we try to come back to them. Not longer: when it is
+ * not the network but we who have died, nothing shall be left running.
+ */
+export const RESUME_WINDOW_MS = 4000;
+
 export async function serveMcp(context: RexContext): Promise<void> {
   await using current = new CurrentTarget({
     // Named in the session goes before --target, which goes before all that is written down.
@@ -51,6 +57,8 @@ async function connect(context: RexContext, choice: TargetChoice): Promise<RexCl
     localCommand: localRexdCommand(process.env),
     shareConnection: context.keep,
     signal: context.signal,
+    // On this machine there is no network between us: who is lost has died.
+    reconnect: choice.target !== undefined && { windowMs: RESUME_WINDOW_MS, signal: context.signal },
   });
 }
 

@@ -5,6 +5,7 @@ import { RpcError, toError } from '../../../base/errors.js';
 import { ClosedError } from '../../../base/resource.js';
 import { ToolError } from '../../../mcp/tool-table.js';
 import { ConnectError } from '../explain-failure.js';
+import { SessionLostError } from '../reconnect.js';
 import type { RexClient } from '../rex-client.js';
 
 interface Told {
@@ -63,7 +64,7 @@ export function explain(thrown: unknown, what: string, client: RexClient | undef
 /** The connection, not the call, is what failed. */
 export function isLost(thrown: unknown, client: RexClient | undefined): boolean {
   if (thrown instanceof RpcError || thrown instanceof ToolError) return false;
-  return thrown instanceof ClosedError || client?.closing === true;
+  return thrown instanceof ClosedError || thrown instanceof SessionLostError || client?.closing === true;
 }
 
 function explainRefusal(error: RpcError, what: string): ToolError {
