@@ -11,6 +11,9 @@ import type { SessionProcess } from './exec/session-process.js';
 /** The one request that says who is there. One that was refused has no session to look the name up by. */
 const SESSION_OPEN = 'session.open';
 
+/** How far a client has read, several times a second: it does nothing, and would bury what does. */
+const SESSION_ACK = 'session.ack';
+
 /** What starts a program, and the entry that tells how it ended. */
 const ENDS: ReadonlyMap<string, string> = new Map([
   ['exec.start', 'exec.exit'],
@@ -22,6 +25,7 @@ const FOUND_TEXT = ['text', 'before', 'after'];
 
 export function auditCall(audit: AuditLog, report: CallReport<CallContext>): void {
   const { method, params, ctx, durationMs } = report;
+  if (method === SESSION_ACK) return;
   const result = 'error' in report ? undefined : report.result;
   const opens = method === SESSION_OPEN;
   const sessionId =
@@ -41,7 +45,7 @@ export function auditCall(audit: AuditLog, report: CallReport<CallContext>): voi
     contents: FOUND_TEXT,
     durationMs,
   });
-  const end = ENDS.get(method);
+  const end = isExisting(result) ? undefined : ENDS.get(method);
   const process =
     end === undefined ? undefined : processOf(ctx, sessionId, fieldOf(result, 'process_id', isText));
   if (end === undefined || process === undefined) return;
@@ -68,6 +72,11 @@ async function recordEnd(
     exitCode,
     durationMs: process.durationMs,
   });
+}
+
+/** It was started by an earlier request, with which its end is told. */
+function isExisting(result: unknown): boolean {
+  return typeof result === 'object' && result !== null && 'existing' in result && result.existing === true;
 }
 
 /** An answer that was never anything but bytes is told by their number. */

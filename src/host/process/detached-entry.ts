@@ -25,6 +25,8 @@ export interface DetachedEntry {
   readonly host: string;
   readonly bootId: string;
   readonly namespace: string;
+  /** The request it was started for, if that had a name: `print` stands for all that it asked for. */
+  readonly request?: { readonly id: string; readonly print: string } | undefined;
 }
 
 export class BadEntryError extends LocalError {
@@ -101,9 +103,16 @@ function isEntry(value: unknown): value is DetachedEntry {
     ) &&
     Array.isArray(entry.argv) &&
     entry.argv.every((word) => typeof word === 'string') &&
+    (entry.request === undefined || isRequest(entry.request)) &&
     Number.isSafeInteger(entry.startedAtMs) &&
     Number.isSafeInteger(entry.maxBytes)
   );
+}
+
+function isRequest(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { id, print } = value as { readonly id?: unknown; readonly print?: unknown };
+  return typeof id === 'string' && typeof print === 'string';
 }
 
 function cutArgv(argv: readonly string[]): string[] {

@@ -5,6 +5,7 @@ import { hostname } from 'node:os';
 import { newId } from '../../base/ids.js';
 import { findProgram } from '../pty/launch.js';
 import { LAUNCH_SCRIPT, SUPERVISOR_SCRIPT } from './detached-script.js';
+import type { DetachedEntry } from './detached-entry.js';
 import type { DetachedRun } from './detached-run.js';
 import type { DetachedStore } from './detached-store.js';
 import type { HostProcess } from './host-process.js';
@@ -28,6 +29,8 @@ export interface DetachOptions {
   /** As people know it. */
   readonly shownCwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The request it is started for, so that it is found by the next one for the same. */
+  readonly request?: DetachedEntry['request'];
   /** What is really started reads this from descriptor HANDED_FD, and `env` goes no further than here. */
   readonly handed?: Uint8Array | undefined;
   readonly stdin: 'none' | 'pipe' | Uint8Array;
@@ -61,6 +64,7 @@ export async function startDetached(store: DetachedStore, options: DetachOptions
     host: hostname(),
     bootId: readBootId(),
     namespace: readPidNamespace(),
+    ...(options.request !== undefined && { request: options.request }),
   });
   // One block more than is kept, so that a file that is too large can be told from one that is just full.
   const blocks = Math.ceil(options.maxBytes / BLOCK_BYTES) + 1;

@@ -20,11 +20,14 @@ import { OutputBudget } from './output-budget.js';
 import { OutputFramer } from './output-frame.js';
 import { type EventSink, OutputStream } from './output-stream.js';
 import type { ProcessState, StreamName } from './session-process.js';
+import type { RequestMark } from './start-once.js';
 import { tailSource } from './tail-source.js';
 
 /** Its clock is kept by the shell that stays with it, so none of ours runs. */
 export type DetachedRequest = Omit<ExecRequest, 'scope' | 'spoolDir' | 'timeoutMs'> & {
   readonly timeoutMs: number | undefined;
+  /** By which a later request for the same finds it. */
+  readonly request?: RequestMark | undefined;
   /** What the sandbox reads; see startDetached. */
   readonly handed?: Uint8Array | undefined;
 };

@@ -22,6 +22,7 @@ import { detachedStore } from '../exec/find-process.js';
 import { inSandbox } from '../exec/in-sandbox.js';
 import { launchFailed } from '../exec/launch-failure.js';
 import { programOf } from '../exec/program.js';
+import type { RequestMark } from '../exec/start-once.js';
 import type { ExecStart } from '../protocol/exec.js';
 import type { Session } from '../sessions.js';
 import { spoolDir } from '../spool-dir.js';
@@ -32,13 +33,32 @@ type Params = ParamsOf<typeof ExecStart>;
 export async function startExec(params: Params, ctx: CallContext): Promise<ResultOf<typeof ExecStart>> {
   const session = ctx.sessions.get(params.session_id);
   assertPossible(params, ctx);
+  const { request_id: requestId } = params;
+  if (requestId === undefined) return await start(params, ctx, session);
+  const detached = params.detach ? { store: detachedStore(ctx), stateDir: ctx.server.stateDir } : undefined;
+  const { startOnce } = await import('../exec/start-once.js');
+  return await startOnce({
+    session,
+    params,
+    requestId,
+    detached,
+    start: (mark) => start(params, ctx, session, mark),
+  });
+}
+
+async function start(
+  params: Params,
+  ctx: CallContext,
+  session: Session,
+  mark?: RequestMark,
+): Promise<ResultOf<typeof ExecStart>> {
   using cwd = openWorkingDirectory(session, params.cwd);
   const request = describeRequest(params, ctx, session, cwd);
   assertAllowed(await ctx.server.policy(), params, cwd.shown);
   try {
     const launch = inSandbox(request, ctx, session, params.detach);
     const process = await session.processes.start<DetachedProcess | ExecProcess>(() =>
-      params.detach ? startDetached(launch, params, ctx) : ExecProcess.start(launch),
+      params.detach ? startDetached(launch, params, ctx, mark) : ExecProcess.start(launch),
     );
     ctx.afterReply(() => process.begin());
     return { process_id: process.id, started_at: process.startedAt.toISOString(), pid: process.pid };
@@ -62,6 +82,7 @@ async function startDetached(
   request: ExecRequest & Pick<DetachedRequest, 'handed'>,
   params: Params,
   ctx: CallContext,
+  mark: RequestMark | undefined,
 ): Promise<DetachedProcess> {
   const store = detachedStore(ctx);
   const process = await DetachedProcess.start(store, {
@@ -69,6 +90,7 @@ async function startDetached(
     // A pipe would end with the session, and with it every program that reads its input.
     stdinOpen: params.stdin_open,
     timeoutMs: params.timeout_ms === 0 ? undefined : params.timeout_ms,
+    ...(mark !== undefined && { request: mark }),
   });
   ctx.afterReply(() => setImmediate(() => sweepStore(store, ctx)));
   return process;

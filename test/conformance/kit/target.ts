@@ -22,6 +22,8 @@ export interface Grounds extends Disposable {
 
 /** What a configuration says beside the limits. `{base}` in it stands for the folder that holds all of the grounds. */
 export interface MoreConfig {
+  /** Lines of `[server]`. */
+  readonly server?: readonly string[];
   /** Lines of `[security]`. */
   readonly security?: readonly string[];
   /** Lines at the end: more tables. */
@@ -41,6 +43,7 @@ export function makeGrounds(limits: Readonly<Record<string, number>> = {}, more:
     '[server]',
     'stdio = true',
     'log_level = "info"',
+    ...(more.server ?? []),
     '[limits]',
     ...Object.entries(limits).map(([name, value]) => `${name} = ${value}`),
     '[security]',

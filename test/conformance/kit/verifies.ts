@@ -14,6 +14,7 @@ import { rexdGuard } from '../clauses/rexd-guard.js';
 import { rexdHostile } from '../clauses/rexd-hostile.js';
 import { rexdLife } from '../clauses/rexd-life.js';
 import { rexdPty } from '../clauses/rexd-pty.js';
+import { rexdResume } from '../clauses/rexd-resume.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 
@@ -30,6 +31,7 @@ const tables = [
   rexdHostile,
   rexdLife,
   rexdPty,
+  rexdResume,
   rexdWire,
   rexd,
 ] as const;

@@ -26,7 +26,15 @@ test('an answer holds READ_BYTES unless more is asked for, and never more than o
   const ctx = standIn(asked);
   const read = async (length?: number) =>
     await readExec(
-      { session_id: 's', process_id: 'p', stream: 'stdout', offset: 0, length, encoding: undefined, wait_ms: 0 },
+      {
+        session_id: 's',
+        process_id: 'p',
+        stream: 'stdout',
+        offset: 0,
+        length,
+        encoding: undefined,
+        wait_ms: 0,
+      },
       ctx,
     );
   expect((await read()).data).toHaveLength(READ_BYTES);
