@@ -11,12 +11,19 @@ export type Cut = 'pipes' | 'program' | 'silence';
 export class Cuttable implements AsyncDisposable {
   readonly #command: readonly string[];
   readonly #env: NodeJS.ProcessEnv;
+  readonly #remote: boolean;
   readonly children: ChildProcessByStdio<Writable, Readable, null>[] = [];
   #cut: (how: Cut) => void = () => {};
 
-  constructor(command: readonly string[], env: NodeJS.ProcessEnv) {
+  /** `remote`: the command only leads to the server (ssh), so that the first may be killed like the others. */
+  constructor(
+    command: readonly string[],
+    env: NodeJS.ProcessEnv,
+    options: { readonly remote?: boolean } = {},
+  ) {
     this.#command = command;
     this.#env = env;
+    this.#remote = options.remote ?? false;
   }
 
   /** The program that was started first, which has the sessions; the others lead to it. */
@@ -27,14 +34,14 @@ export class Cuttable implements AsyncDisposable {
   connect(): StreamLink {
     const [program = '', ...args] = this.#command;
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'], env: this.#env });
-    const isFirst = this.children.length === 0;
+    const isServer = this.children.length === 0 && !this.#remote;
     this.children.push(child);
     const [input, output] = [new PassThrough(), new PassThrough()];
     for (const stream of [child.stdin, child.stdout, input, output]) stream.on('error', () => {});
     child.stdout.pipe(input);
     output.pipe(child.stdin);
     this.#cut = (how) => {
-      if (how === 'program' && !isFirst) child.kill('SIGKILL');
+      if (how === 'program' && !isServer) child.kill('SIGKILL');
       else if (how === 'silence') {
         child.stdout.unpipe(input);
         output.unpipe(child.stdin);
@@ -42,7 +49,7 @@ export class Cuttable implements AsyncDisposable {
         child.stdin.destroy();
         child.stdout.destroy();
       }
-      if (how !== 'program' || isFirst) input.destroy(new Error(`cut: ${how}`));
+      if (how !== 'program' || isServer) input.destroy(new Error(`cut: ${how}`));
     };
     return childLink({ stdin: output, stdout: input }, 'cuttable');
   }
