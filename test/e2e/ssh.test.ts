@@ -183,6 +183,27 @@ test('noise of a login, as much as is tolerated, is passed over', async () => {
   expect((await client.run({ argv: ['echo', 'ok'] })).stdout.toString()).toBe('ok\n');
 });
 
+test('a login shell with a profile that prints and sets things up can start rexd', async () => {
+  await using other = await startSshd();
+  writeFileSync(join(other.home, '.bash_profile'), 'echo profile; export FROM_PROFILE=yes; cd /\n');
+  const target = other.target({ command: `bash -lc "exec ${other.rexd}"` });
+  const options = { clientName: 'test', localCommand: [], shareConnection: false };
+  await using client = await connectTarget({ alias: 'box', target, why: '' }, options);
+  const { stdout } = await client.run({ shell: true, command: 'pwd; echo $HOME' });
+  expect(stdout.toString()).toBe(`${other.home}\n${other.home}\n`);
+});
+
+test('what is asked for is compressed on the way, and told', async () => {
+  await using client = await connect({ over: { compression: 'on' } });
+  const { stdout } = await client.run({ shell: true, command: 'seq 100000' });
+  expect(stdout.length).toBe(588_895);
+  const { compression } = await client.request('session.info', {});
+  expect(compression).toMatchObject({ algorithm: 'deflate', adaptive: false });
+  expect(compression?.bytes_sent).toBeLessThan(588_895 / 2);
+  await using plain = await connect({ over: { compression: 'off' } });
+  expect(plain.session.compression).toBeUndefined();
+});
+
 test('the end of the client ends what it started over there, and its connection', async () => {
   const client = await connect();
   const sleeper = await client.start({ argv: ['sleep', '1000'], stdin: '' });

@@ -13,6 +13,7 @@ export const WORTH_BYTES = 4096;
 const WORTH_IN_ALL_BYTES = 64 * 1024;
 /** Compressed in one go. */
 const BLOCK_BYTES = 256 * 1024;
+const NEWLINE = 0x0a;
 
 type Done = (error?: Error | null) => void;
 
@@ -35,6 +36,8 @@ export class DeflateSink implements ByteSink {
   #level = 0;
   #starting = false;
   #plainBytes = 0;
+  /** What was sent plain last. */
+  #endsLine = true;
   #queue: Waiting[] = [];
   #queuedBytes = 0;
   #corked = false;
@@ -55,8 +58,9 @@ export class DeflateSink implements ByteSink {
 
   /** Past the stream, while that is plain. */
   writeNow(bytes: Uint8Array, write: (bytes: Uint8Array) => number): number {
-    if (this.#isDeflating()) return 0;
+    if (this.#isDeflating() || this.#startBefore(bytes.length)) return 0;
     const taken = write(bytes);
+    if (taken > 0) this.#endsLine = bytes[taken - 1] === NEWLINE;
     this.#notePlain(taken, 0);
     return taken;
   }
@@ -78,7 +82,7 @@ export class DeflateSink implements ByteSink {
   }
 
   write(chunk: string | Uint8Array, done?: Done): boolean {
-    if (!this.#isDeflating()) return this.#writePlain(chunk, done);
+    if (!this.#isDeflating() && !this.#startBefore(chunk.length)) return this.#writePlain(chunk, done);
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : Buffer.from(chunk); // pieces may be lent
     this.#queue.push({ bytes, done });
     this.#queuedBytes += bytes.length;
@@ -99,7 +103,7 @@ export class DeflateSink implements ByteSink {
 
   end(): void {
     this.#ending = true;
-    if (!this.#busy) this.#out.end();
+    if (!this.#busy && this.#queue.length === 0) this.#out.end();
   }
 
   on(event: 'error', listener: (error: Error) => void): this {
@@ -119,11 +123,12 @@ export class DeflateSink implements ByteSink {
   }
 
   #isDeflating(): boolean {
-    return this.#deflater !== undefined || this.#busy;
+    return this.#deflater !== undefined || this.#starting || this.#busy;
   }
 
   #writePlain(chunk: string | Uint8Array, done: Done | undefined): boolean {
     if (this.#pace === undefined) return this.#out.write(chunk, done);
+    this.#endsLine = chunk.at(-1) === (typeof chunk === 'string' ? '\n' : NEWLINE);
     const since = performance.now();
     return this.#out.write(chunk, (error) => {
       this.#notePlain(chunk.length, performance.now() - since);
@@ -137,39 +142,44 @@ export class DeflateSink implements ByteSink {
     this.#sentBytes += bytes;
     this.#plainBytes += bytes;
     if (this.#pace.level === 0) this.#pace.notePlain(bytes, sendMs);
-    const worth = bytes >= WORTH_BYTES || this.#plainBytes >= WORTH_IN_ALL_BYTES;
-    if (worth && this.#pace.level > 0) void this.#start();
   }
 
-  /** Loading takes a moment; what comes in it is plain. When nothing is under way, what was written ends with a line. */
+  /** Whether compressing begins with so many bytes more. In the middle of a line it cannot. */
+  #startBefore(bytes: number): boolean {
+    const worth = bytes >= WORTH_BYTES || this.#plainBytes + bytes >= WORTH_IN_ALL_BYTES;
+    if (!worth || !this.#endsLine || this.#ending || (this.#pace?.level ?? 0) === 0) return false;
+    void this.#start();
+    return true;
+  }
+
+  /** Loading takes a moment, in which what is to be sent waits. */
   async #start(): Promise<void> {
-    if (this.#starting) return;
     this.#starting = true;
     const { Deflater } = await import('./deflater.js');
     this.#starting = false;
     const level = this.#pace?.level ?? 0;
-    if (level === 0 || this.#isDeflating() || this.#ending || this.#out.destroyed) return;
-    this.#plainBytes = 0;
-    this.#level = level;
-    this.#deflater = new Deflater(level);
-    this.#out.write(DEFLATE_MARKER);
+    if (level > 0 && !this.#out.destroyed) {
+      this.#plainBytes = 0;
+      this.#level = level;
+      this.#deflater = new Deflater(level);
+      this.#out.write(DEFLATE_MARKER);
+    }
+    await this.#pump();
   }
 
   async #pump(): Promise<void> {
-    if (this.#busy || this.#queue.length === 0) return;
+    if (this.#busy || this.#starting || this.#queue.length === 0) return;
     this.#busy = true;
-    try {
-      while (this.#queue.length > 0 && !this.#out.destroyed) await this.#sendBlock();
-    } catch (thrown) {
-      this.#failWith(toError(thrown));
+    while (this.#queue.length > 0 && !this.#out.destroyed) {
+      const block = this.#takeBlock();
+      const failure = await this.#send(Buffer.concat(block.map(({ bytes }) => bytes))).catch(toError);
+      for (const { done } of block) done?.(failure ?? null);
     }
     this.#busy = false;
     if (this.#ending && this.#queue.length === 0) this.#out.end();
   }
 
-  async #sendBlock(): Promise<void> {
-    const block = this.#takeBlock();
-    const raw = Buffer.concat(block.map(({ bytes }) => bytes));
+  async #send(raw: Buffer): Promise<undefined> {
     await this.#adjust();
     const started = performance.now();
     const sent = this.#deflater === undefined ? raw : await this.#deflater.deflate(raw);
@@ -177,12 +187,14 @@ export class DeflateSink implements ByteSink {
     await writeTo(this.#out, sent);
     const sendMs = performance.now() - deflated;
     const sizes = { rawBytes: raw.length, sentBytes: sent.length };
-    if (this.#deflater === undefined) this.#pace?.notePlain(raw.length, sendMs);
-    else this.#pace?.noteDeflated({ ...sizes, deflateMs: deflated - started, sendMs });
+    if (this.#deflater === undefined) {
+      this.#endsLine = raw.at(-1) === NEWLINE;
+      this.#pace?.notePlain(raw.length, sendMs);
+    } else this.#pace?.noteDeflated({ ...sizes, deflateMs: deflated - started, sendMs });
     this.#queuedBytes -= raw.length;
     this.#rawBytes += sizes.rawBytes;
     this.#sentBytes += sizes.sentBytes;
-    for (const { done } of block) done?.(null);
+    return undefined;
   }
 
   #takeBlock(): Waiting[] {
@@ -206,12 +218,6 @@ export class DeflateSink implements ByteSink {
     const last = level === 0 ? await deflater.finish() : await deflater.setLevel(level);
     if (last.length > 0) await writeTo(this.#out, last);
     this.#sentBytes += last.length;
-  }
-
-  #failWith(error: Error): void {
-    const waiting = this.#queue.splice(0);
-    this.#queuedBytes = 0;
-    for (const { done } of waiting) done?.(error);
   }
 }
 
