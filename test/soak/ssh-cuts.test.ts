@@ -5,7 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openCommandLink } from '../../src/client/rex/command-link.js';
+import { connectTarget } from '../../src/client/rex/connect-target.js';
 import { sshCommand } from '../../src/client/rex/ssh-command.js';
+import type { Target } from '../../src/client/rex/target.js';
 import { markedWith, running } from '../helpers/proc.js';
 import { Relay } from '../helpers/relay.js';
 import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
@@ -40,6 +42,68 @@ test(`${CUTS} cuts: every command ran once, its output is complete and in order`
   await until(() => sshd.started().length === 0, 'every rexd to end with its session', 20_000);
 });
 
+const CLIENT_CUTS = 40;
+
+test(`${CLIENT_CUTS} cuts under RexClient: it goes on by itself, and nobody who reads notices`, async () => {
+  const seed = Date.now() % 1_000_000;
+  await using sshd = await startSshd();
+  const ran = join(sshd.home, 'ran');
+  writeFileSync(ran, '');
+  const links = await Promise.all(
+    Array.from({ length: 4 }, (_, n) => cutClient(sshd, { name: `client${n}`, seed: seed + n, ran })),
+  );
+  expect(links.flatMap(({ violations }) => violations)).toEqual([]);
+  expect(links.reduce((sum, { resumed }) => sum + resumed, 0)).toBeGreaterThan(CLIENT_CUTS / 4);
+  const commands = links.flatMap(({ done }) => done);
+  expect(commands).toHaveLength(CLIENT_CUTS);
+  expect(readFileSync(ran, 'utf8').trim().split('\n').toSorted()).toEqual(commands.toSorted());
+  await until(() => sshd.started().length === 0, 'every rexd to end with its session', 20_000);
+});
+
+/** Cut by the network alone: which ssh a client has at the moment is its own business. */
+async function cutClient(
+  sshd: Sshd,
+  { name, seed, ran }: Cutting,
+): Promise<{ done: string[]; violations: string[]; resumed: number }> {
+  const random = randomFrom(seed);
+  await using relay = await Relay.to(sshd.port);
+  let resumed = 0;
+  const choice = { alias: name, target: targetBy(relay, sshd), why: '' };
+  await using client = await connectTarget(choice, {
+    clientName: 'cuts',
+    localCommand: [],
+    shareConnection: false,
+    compression: 'on',
+    reconnect: { onResumed: () => (resumed += 1) },
+  });
+  const done: string[] = [];
+  const violations: string[] = [];
+  for (let n = 0; n < CLIENT_CUTS / 4; n++) {
+    const id = `${name}-${n}`;
+    const running = client.run({ argv: ['sh', '-c', SCRIPT, id, ran], cwd: sshd.home });
+    await new Promise((resolve) => setTimeout(resolve, random() * MAX_WAIT_MS));
+    if (random() < 0.2) relay.stall();
+    else if (random() < 0.5) relay.reset();
+    else for (const port of relay.farPorts) kill(sshdOf(port));
+    const { stdout, exitCode } = await running;
+    if (stdout.toString() !== outputOf(id) || exitCode !== 3)
+      violations.push(`${id}: exit ${exitCode}, ${stdout.toString()} (seed ${seed})`);
+    done.push(id);
+  }
+  await client.request('session.info', {}); // over a connection that works: else its end is not heard of for a minute
+  return { done, violations, resumed };
+}
+
+function targetBy(relay: Relay, sshd: Sshd): Target {
+  // The key is known by another port; a silent link is noticed in seconds, which is what a test has.
+  const options = `-F ${sshd.config} -o HostKeyAlias=[127.0.0.1]:${sshd.port} -o ServerAliveInterval=1 -o ServerAliveCountMax=2`;
+  return sshd.target({ port: relay.port, sshOptions: options.split(' ') });
+}
+
+function outputOf(id: string): string {
+  return Array.from({ length: LINES }, (_, i) => `${id}:${i}\n`).join('');
+}
+
 interface Cutting {
   readonly name: string;
   readonly seed: number;
@@ -57,14 +121,7 @@ interface Cut {
 async function cutOften(sshd: Sshd, { name, seed, ran }: Cutting): Promise<Cut> {
   const random = randomFrom(seed);
   await using relay = await Relay.to(sshd.port);
-  const target = sshd.target({
-    port: relay.port,
-    // The key is known by another port; a silent link is noticed in seconds, which is what a test has.
-    sshOptions:
-      `-F ${sshd.config} -o HostKeyAlias=[127.0.0.1]:${sshd.port} -o ServerAliveInterval=1 -o ServerAliveCountMax=2`.split(
-        ' ',
-      ),
-  });
+  const target = targetBy(relay, sshd);
   const outputs = new Map<string, string>();
   const exits = new Map<string, unknown>();
   const client = new ResumingClient(
@@ -89,8 +146,7 @@ async function cutOften(sshd: Sshd, { name, seed, ran }: Cutting): Promise<Cut> 
     cut(WAYS[Math.floor(random() * WAYS.length)] ?? 'reset', client, relay);
     const { process_id } = (await started) as { process_id: string };
     await until(() => exits.has(process_id), `${id} to end (seed ${seed})`, 60_000);
-    const expected = Array.from({ length: LINES }, (_, i) => `${id}:${i}\n`).join('');
-    if (outputs.get(process_id) !== expected) violations.push(`${id}: ${outputs.get(process_id)}`);
+    if (outputs.get(process_id) !== outputOf(id)) violations.push(`${id}: ${outputs.get(process_id)}`);
     if (exits.get(process_id) !== 3) violations.push(`${id}: exit ${String(exits.get(process_id))}`);
     done.push(id);
   }

@@ -44,6 +44,7 @@ export async function connectTarget(choice: TargetChoice, options: ConnectOption
     const roots = options.workspaceRoots ?? target?.workspaceRoots ?? [];
     return await RexClient.open(wrap(link), {
       ...rest,
+      compression: options.compression ?? (target === undefined ? 'off' : (target.compression ?? 'auto')),
       ...(roots.length > 0 && { workspaceRoots: roots }),
       ...(reconnect !== false && {
         reconnect: { ...(reconnect === true ? {} : reconnect), connect: async () => wrap(await open()) },
