@@ -4,6 +4,7 @@ import type { Suite } from '../harness/types.js';
 import { coldStartSuite } from './cold-start.js';
 import { jsonrpcSuite } from './jsonrpc.js';
 import { linksSuite } from './links.js';
+import { rexSuite } from './rex.js';
 import { rexdSuite } from './rexd.js';
 import { spawnSuite } from './spawn.js';
 import { splitterSuite } from './splitter.js';
@@ -13,6 +14,7 @@ export const SUITES: readonly Suite[] = [
   jsonrpcSuite,
   spawnSuite,
   rexdSuite,
+  rexSuite,
   linksSuite,
   coldStartSuite,
 ];
