@@ -174,4 +174,32 @@ export const peerFaults: Readonly<Record<string, readonly PeerFault[]>> = {
     { what: 'the audit log has whole files in it', clauses: ['rexd/audit/redacted'] },
     { what: 'the audit log can be read by all, and grows for ever', clauses: ['rexd/audit/file'] },
   ],
+  'the daemon': [
+    {
+      what: '--http is heeded only when the configuration says stdio = false, and ends with stdin',
+      clauses: ['rexd/http/flag'],
+    },
+    {
+      what: 'there is no authentication, and Origin, Host and Content-Type are not looked at: any web page runs commands',
+      clauses: ['rexd/http/auth-required', 'rexd/http/token', 'rexd/http/browser', 'rexd/ws/refused'],
+    },
+    {
+      what: 'bad JSON and batches are answered 400 without a body, a notification with one',
+      clauses: ['rexd/http/post', 'rexd/http/parse-error', 'rexd/http/notification'],
+    },
+    {
+      what: 'a program started by a POST is killed when the POST is answered',
+      clauses: ['rexd/http/exec-survives'],
+    },
+    {
+      what: 'any client of a WebSocket watches any session by naming it',
+      clauses: ['rexd/ws/messages', 'rexd/daemon/isolation'],
+    },
+    {
+      what: 'requests during streamed output write over each other and drop the connection',
+      clauses: ['rexd/ws/one-writer'],
+    },
+    { what: 'sessions of HTTP and WebSocket never end', clauses: ['rexd/http/idle', 'rexd/ws/disconnect'] },
+    { what: 'SIGTERM is an exit code of 1', clauses: ['rexd/daemon/sigterm'] },
+  ],
 };

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectTarget } from '../../src/client/rex/connect-target.js';
 import { ConnectError, type FailureReason } from '../../src/client/rex/explain-failure.js';
-import type { Target } from '../../src/client/rex/target.js';
+import type { SshTarget } from '../../src/client/rex/target.js';
 import { makeKey, needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
 
 const possible = needsSshd();
@@ -35,7 +35,7 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-async function failure(over: Partial<Target>, at: Sshd = sshd): Promise<[FailureReason, string]> {
+async function failure(over: Partial<SshTarget>, at: Sshd = sshd): Promise<[FailureReason, string]> {
   const choice = { alias: 'box', target: at.target(over), why: '' };
   const options = { clientName: 'test', localCommand: [], shareConnection: false };
   const client = await connectTarget(choice, options).catch((thrown: unknown) => thrown);

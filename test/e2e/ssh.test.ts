@@ -8,7 +8,7 @@ import { openCommandLink } from '../../src/client/rex/command-link.js';
 import { connectTarget } from '../../src/client/rex/connect-target.js';
 import type { RexClient } from '../../src/client/rex/rex-client.js';
 import { sshCommand } from '../../src/client/rex/ssh-command.js';
-import type { Target } from '../../src/client/rex/target.js';
+import type { SshTarget } from '../../src/client/rex/target.js';
 import { RpcPeer } from '../../src/wire/jsonrpc/peer.js';
 import { descendants, isAlive, running, type Running } from '../helpers/proc.js';
 import { run } from '../helpers/program.js';
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 interface Way {
-  readonly over?: Partial<Target>;
+  readonly over?: Partial<SshTarget>;
   readonly share?: boolean;
 }
 

@@ -21,6 +21,8 @@ export interface DaemonStart {
   /** Puts files where the configuration says they are. */
   readonly prepare?: (base: string) => void;
   readonly command?: readonly [string, ...string[]];
+  /** A descriptor to be its standard input. */
+  readonly stdin?: number;
 }
 
 export interface Reply {
@@ -88,6 +90,7 @@ export class DaemonUnderTest extends Program {
     const [program, ...before] = start.command ?? [process.execPath, bin('rexd')];
     super([program, ...before, ...args, '--config', join(base, 'config.toml')], {
       env: { XDG_STATE_HOME: join(base, 'state'), REXD_TOKEN: TOKEN, ...start.env },
+      ...(start.stdin !== undefined && { stdin: start.stdin }),
     });
     this.base = base;
     this.root = root;

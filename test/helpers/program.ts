@@ -16,6 +16,8 @@ export interface Ending {
 export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly cwd?: string;
+  /** A descriptor to be its standard input; then nothing can be written to it. */
+  readonly stdin?: number;
 }
 
 const NEVER = Symbol('the output ended');
@@ -32,13 +34,14 @@ export class Program implements AsyncDisposable {
 
   constructor(command: readonly [string, ...string[]], options: ProgramOptions = {}) {
     const [program, ...args] = command;
-    this.child = spawn(program, args, {
-      stdio: ['pipe', 'pipe', 'pipe'],
+    const child = spawn(program, args, {
+      stdio: [options.stdin ?? 'pipe', 'pipe', 'pipe'],
       env: { ...process.env, ...options.env },
       ...(options.cwd !== undefined && { cwd: options.cwd }),
     });
+    this.child = child as ChildProcessByStdio<Writable, Readable, Readable>;
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
-    this.child.stdin.on('error', () => {}); // a program that ends first is told of by `ended`
+    child.stdin?.on('error', () => {}); // a program that ends first is told of by `ended`
     this.child.stderr.on('data', (chunk: Buffer) => {
       this.stderr += chunk.toString('utf8');
     });

@@ -17,7 +17,7 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { beforeEach } from 'vitest';
-import type { Target } from '../../src/client/rex/target.js';
+import type { SshTarget } from '../../src/client/rex/target.js';
 import { MARK } from './orphan-census.js';
 import { descendants, isAlive, markedWith, type Running } from './proc.js';
 import { bin } from './program.js';
@@ -56,7 +56,7 @@ export interface Sshd extends AsyncDisposable {
   readonly ssh: readonly [string, ...string[]];
   /** The built rexd on the far side, with the home as its root. */
   readonly rexd: string;
-  target(over?: Partial<Target>): Target;
+  target(over?: Partial<SshTarget>): SshTarget;
   /** What sshd has logged. */
   log(): string;
   /** The processes that sshd has for its connections, the listener left out. */

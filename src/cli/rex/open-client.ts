@@ -47,7 +47,8 @@ export async function openClient(choice: TargetChoice, options: OpenOptions): Pr
 
 async function askKeeperFor(choice: TargetChoice, options: OpenOptions): Promise<Early | undefined> {
   if (!options.keep || keepIdleMs(process.env) === 0) return undefined;
-  const spec = keeperSpec(choice, await commandFor(choice), process.env);
+  const command = await commandFor(choice);
+  const spec = command === undefined ? undefined : keeperSpec(choice, command, process.env);
   return spec === undefined ? undefined : { spec, kept: borrowLink(spec) };
 }
 
@@ -76,8 +77,10 @@ async function keep(spec: KeeperSpec): Promise<void> {
   startKeeper(spec);
 }
 
-async function commandFor({ target }: TargetChoice): Promise<readonly string[]> {
+/** Undefined for a daemon: nothing is started for it, so nothing is worth keeping. */
+async function commandFor({ target }: TargetChoice): Promise<readonly string[] | undefined> {
   if (target === undefined) return localRexdCommand(process.env);
+  if (target.transport !== 'ssh') return undefined;
   const [{ sshCommand }, { prepareControlFolder }] = await Promise.all([
     import('../../client/rex/ssh-command.js'),
     import('../../client/rex/control-folder.js'),

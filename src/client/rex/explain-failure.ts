@@ -22,6 +22,7 @@ export type FailureReason =
   | 'no_rexd'
   | 'no_node'
   | 'noise'
+  | 'certificate'
   | 'roots'
   | 'refused'
   | 'failed';
@@ -108,6 +109,31 @@ export function explainFailure(failure: Failure): ConnectError {
   const { reason, why } = findReason(failure);
   const where = remote ? alias : `${alias} (this machine)`;
   return new ConnectError(reason, `cannot connect to ${where}: ${why}`, error);
+}
+
+/** The same for a daemon that is reached by its address. */
+export function explainOnline(alias: string, error: Error): ConnectError {
+  const { reason, why } = error instanceof RpcError ? explainRefusal(error) : findOnlineReason(error);
+  return new ConnectError(reason, `cannot connect to ${alias}: ${why}`, error);
+}
+
+/** Known by their codes: what tells these errors is loaded only with the links that throw them. */
+const ONLINE_REASONS: Readonly<Record<string, FailureReason>> = {
+  online_not_authorised: 'not_authorised',
+  online_certificate: 'certificate',
+  online_unreachable: 'unreachable',
+  online_not_rexd: 'no_rexd',
+  online_busy: 'refused',
+  online_bad_target: 'failed',
+};
+
+/** The peer wraps what its link failed with. */
+function findOnlineReason(error: Error): Finding {
+  for (const each of [error, error.cause]) {
+    const reason = each instanceof LocalError ? ONLINE_REASONS[each.code] : undefined;
+    if (reason !== undefined) return { reason, why: (each as Error).message };
+  }
+  return { reason: 'failed', why: error.message };
 }
 
 interface Finding {

@@ -6,7 +6,7 @@ import { LocalError } from '../../base/errors.js';
 import type { HostFacts, SshOptionsHere } from './probe-host.js';
 import { quoteWord } from './quote-word.js';
 import { runBySsh, type SshRun } from './run-by-ssh.js';
-import type { Target } from './target.js';
+import type { SshTarget } from './target.js';
 
 /** A binary is a hundred megabytes, and lines are slow. */
 const UPLOAD_TIMEOUT_MS = 30 * 60_000;
@@ -65,7 +65,11 @@ export interface Upload {
 }
 
 /** Resolves to the sha256 that the host itself has found. */
-export async function uploadFile(target: Target, upload: Upload, options: SshOptionsHere): Promise<string> {
+export async function uploadFile(
+  target: SshTarget,
+  upload: Upload,
+  options: SshOptionsHere,
+): Promise<string> {
   const { bytes, path, onSent } = upload;
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const words = [posix.dirname(path), posix.basename(path), sha256];
@@ -91,7 +95,7 @@ export async function uploadFile(target: Target, upload: Upload, options: SshOpt
 
 /** False when there was one already. */
 export async function putConfig(
-  target: Target,
+  target: SshTarget,
   file: string,
   text: string,
   options: SshOptionsHere,
@@ -104,7 +108,7 @@ export async function putConfig(
 }
 
 /** False when it was not there. */
-export async function removeFile(target: Target, path: string, options: SshOptionsHere): Promise<boolean> {
+export async function removeFile(target: SshTarget, path: string, options: SshOptionsHere): Promise<boolean> {
   const run = await runBySsh(target, REMOVE, [path], { ...options, timeoutMs: REMOVE_TIMEOUT_MS });
   if (has(run, 'removed')) return true;
   if (has(run, 'absent')) return false;

@@ -3,7 +3,7 @@
 import { LocalError } from '../../base/errors.js';
 import { type ConnectError, explainFailure } from './explain-failure.js';
 import { runBySsh, type SshRunOptions } from './run-by-ssh.js';
-import type { Target } from './target.js';
+import type { SshTarget } from './target.js';
 
 /** A host that has not answered by then is taken for one that does not. */
 const PROBE_TIMEOUT_MS = 30_000;
@@ -46,7 +46,11 @@ for c in "$u" /etc/rexd/config.toml; do [ -e "$c" ] && { say config "$c"; break;
 say end ""`;
 
 /** Rejects with a ConnectError, or a LocalError `no_shell` when something else than a shell has answered. */
-export async function probeHost(alias: string, target: Target, options: SshOptionsHere): Promise<HostFacts> {
+export async function probeHost(
+  alias: string,
+  target: SshTarget,
+  options: SshOptionsHere,
+): Promise<HostFacts> {
   const run = await runBySsh(target, SCRIPT, [], { ...options, timeoutMs: PROBE_TIMEOUT_MS }).catch(
     (thrown: unknown) => {
       throw thrown instanceof LocalError ? failureOf(alias, thrown, { stderr: '', code: undefined }) : thrown;

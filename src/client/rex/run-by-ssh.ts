@@ -6,7 +6,7 @@ import { deadline, TimeoutError } from '../../base/deadline.js';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
 import { quoteWord } from './quote-word.js';
 import { sshCommand } from './ssh-command.js';
-import type { Target } from './target.js';
+import type { SshTarget } from './target.js';
 
 /** Of what it prints, on each stream; the rest is left out. */
 export const MAX_PRINTED_CHARS = 256 * 1024;
@@ -29,7 +29,7 @@ export interface SshRunOptions {
 
 /** `script` for sh, with `words` as $1, $2, …. Rejects with a LocalError `cannot_start` when there is no ssh. */
 export async function runBySsh(
-  target: Target,
+  target: SshTarget,
   script: string,
   words: readonly string[],
   options: SshRunOptions,

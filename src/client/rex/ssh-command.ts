@@ -1,7 +1,7 @@
 // The command line of ssh for a target. The user's own ssh, with all of its configuration: keys, agents, jump hosts.
 
 import { createHash } from 'node:crypto';
-import { DEFAULT_COMMAND, type Target } from './target.js';
+import { DEFAULT_COMMAND, type SshTarget } from './target.js';
 
 /** How long a connection that nobody uses stays open for the next one. */
 export const PERSIST_SECONDS = 600;
@@ -21,7 +21,7 @@ export interface SshOptions {
 }
 
 /** For `spawn`, without a shell. The last word is the only one that a shell reads: the one on the other side. */
-export function sshCommand(target: Target, options: SshOptions = {}): string[] {
+export function sshCommand(target: SshTarget, options: SshOptions = {}): string[] {
   const own = [...OPTIONS, ...sharing(target, options.controlFolder)];
   return [
     'ssh',
@@ -46,7 +46,7 @@ const OPTIONS = [
   'LogLevel=INFO', // with less, ssh would not say what is wrong
 ];
 
-function wayTo({ port, identityFile, sshOptions = [] }: Target): string[] {
+function wayTo({ port, identityFile, sshOptions = [] }: SshTarget): string[] {
   return [
     ...(port === undefined ? [] : ['-p', String(port)]),
     ...(identityFile === undefined ? [] : ['-i', identityFile]),
@@ -54,7 +54,7 @@ function wayTo({ port, identityFile, sshOptions = [] }: Target): string[] {
   ];
 }
 
-function sharing(target: Target, controlFolder: SshOptions['controlFolder']): string[] {
+function sharing(target: SshTarget, controlFolder: SshOptions['controlFolder']): string[] {
   if (controlFolder === undefined) return [];
   if (controlFolder === false) return ['ControlMaster=no', 'ControlPath=none'];
   const path = `${controlFolder}/%C-${nameOfWay(target)}`;
@@ -62,7 +62,7 @@ function sharing(target: Target, controlFolder: SshOptions['controlFolder']): st
 }
 
 /** %C knows host, port and user, but not by which gate: behind two of them the same address is two machines. */
-function nameOfWay(target: Target): string {
+function nameOfWay(target: SshTarget): string {
   const words = JSON.stringify([target.host, target.user, ...wayTo(target)]);
   return createHash('sha256').update(words).digest('hex').slice(0, 8);
 }

@@ -24,23 +24,69 @@ const plain = word.check(
   ),
 );
 
+const file = text.check(
+  z.refine((path) => path.startsWith('/') || path.startsWith('~/'), 'must be an absolute path'),
+);
+
+const everywhere = {
+  workspaceRoots: z._default(z.array(text).check(z.maxLength(64)), []),
+  defaultCwd: z.optional(text),
+  loginShell: z.optional(z.boolean()),
+  description: z.optional(z.string()),
+};
+
 /** Loose: what other clients keep in the file stays in it. */
-export const Target = z.looseObject({
-  transport: z._default(z.literal('ssh'), 'ssh'),
+const SshTarget = z.looseObject({
+  transport: z.literal('ssh'),
   host: plain,
   user: z.optional(plain),
   port: z.optional(z.int().check(z.gte(1), z.lte(65_535))),
   identityFile: z.optional(text),
   sshOptions: z.optional(z.array(text).check(z.maxLength(64))),
   command: z.optional(text),
-  workspaceRoots: z._default(z.array(text).check(z.maxLength(64)), []),
-  defaultCwd: z.optional(text),
-  loginShell: z.optional(z.boolean()),
   /** Of what goes over ssh; without it `auto`: where the connection is slower than compressing. */
   compression: z.optional(z.enum(['auto', 'on', 'off'])),
-  description: z.optional(z.string()),
+  ...everywhere,
 });
+export type SshTarget = z.output<typeof SshTarget>;
+
+const online = {
+  url: text,
+  /** Where the token is: this file is shared and copied, and no place for secrets. */
+  tokenFile: z.optional(file),
+  tokenEnv: z.optional(text.check(z.regex(/^[A-Za-z_]\w*$/, 'expected the name of a variable'))),
+  token: z.optional(z.never('a token does not belong into this file; use tokenFile or tokenEnv')),
+  /** Whom to believe beside the authorities of the machine, and who we are. */
+  caFile: z.optional(file),
+  certFile: z.optional(file),
+  keyFile: z.optional(file),
+  ...everywhere,
+};
+/** A daemon that is reached by POST, or by a WebSocket. */
+const HttpTarget = z.looseObject({ transport: z.literal('http'), ...online });
+const WebSocketTarget = z.looseObject({ transport: z.literal('ws'), ...online });
+export type OnlineTarget = z.output<typeof HttpTarget> | z.output<typeof WebSocketTarget>;
+
+/** A daemon of this machine and this user. */
+const UnixTarget = z.looseObject({ transport: z.literal('unix'), socket: file, ...everywhere });
+export type UnixTarget = z.output<typeof UnixTarget>;
+
+/** By ssh unless it says otherwise, as in the files of clients that know nothing else. */
+export const Target = z.pipe(
+  z.transform((value: unknown) =>
+    typeof value === 'object' && value !== null && !('transport' in value)
+      ? { transport: 'ssh', ...value }
+      : value,
+  ),
+  z.discriminatedUnion('transport', [SshTarget, HttpTarget, WebSocketTarget, UnixTarget]),
+);
 export type Target = z.output<typeof Target>;
+
+/** For people: the host, the address or the path. */
+export function whereIs(target: Target): string {
+  if (target.transport === 'ssh') return target.host;
+  return target.transport === 'unix' ? target.socket : target.url;
+}
 
 const TargetsFile = z.looseObject({
   version: z._default(z.literal(1), 1),

@@ -63,6 +63,42 @@ export const rexdDaemon = {
     text: 'a session nobody uses expires, and what it runs ends; one that is waited for does not',
     source: 'rexd-v1 "HTTP mode", "Process lifetime across disconnects"',
   },
+  'rexd/ws/messages': {
+    text: 'a WebSocket carries one message in each text frame both ways, with events of its own sessions and no others',
+    source: 'rexd-v1 "Profile C: HTTP(S) daemon", "Event Streaming"',
+  },
+  'rexd/ws/one-writer': {
+    text: 'requests during streamed output are answered, and no frame is mixed with another',
+    source: 'rexd-v1 "Profile C: HTTP(S) daemon"',
+  },
+  'rexd/ws/slow-reader': {
+    text: 'a reader that stops slows the program down; memory stays flat and no byte is lost',
+    source: 'rexd-v1 "Event Streaming"',
+  },
+  'rexd/ws/disconnect': {
+    text: 'the end of a WebSocket ends its sessions and what they run',
+    source: 'rexd-v1 "Process lifetime across disconnects"',
+  },
+  'rexd/ws/refused': {
+    text: 'a WebSocket without the token, from a web page, or on another path is refused before it is one',
+    source: 'rexd-v1 "HTTP mode"',
+  },
+  'rexd/unix/lines': {
+    text: 'a unix socket carries lines as stdio does, for its own user alone, and is taken over only from the dead',
+    source: 'rexd-v1 "Transport-agnostic"',
+  },
+  'rexd/daemon/isolation': {
+    text: 'no connection sees or touches the sessions of another',
+    source: 'rexd-v1 "Session Model"',
+  },
+  'rexd/daemon/sigterm': {
+    text: 'SIGTERM ends programs, tells their clients, and the server exits 0',
+    source: 'rexd-v1 "Profile C: HTTP(S) daemon", "Event ordering"',
+  },
+  'rexd/daemon/sigkill': {
+    text: 'kill -9 of a daemon leaves no program of any client running',
+    source: 'rexd-v1 "Process lifetime across disconnects"',
+  },
   'rexd/daemon/metrics': {
     text: '/metrics counts requests by method and outcome, sessions, processes, connections and bytes, for whoever may come in',
     source: 'rexd-v1 "Phase 3"',

@@ -2,6 +2,7 @@
 
 import type { Prompt } from '../../../mcp/prompt.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
+import { whereIs } from '../../../client/rex/target.js';
 import type { CurrentTarget } from './current-target.js';
 
 /** Goes back to what the project, the folder or `rex target use` says. */
@@ -34,7 +35,8 @@ export function targetPrompt(current: CurrentTarget, aliases: () => Promise<read
 
 function say({ alias, target }: TargetChoice): string {
   if (target === undefined) return `the target ${alias}, this machine`;
-  const { user, host, description } = target;
-  const where = user === undefined ? host : `${user}@${host}`;
+  const { description } = target;
+  const user = target.transport === 'ssh' ? target.user : undefined;
+  const where = user === undefined ? whereIs(target) : `${user}@${whereIs(target)}`;
   return `the target ${alias} (${where}${description === undefined ? '' : `, ${description}`})`;
 }

@@ -19,7 +19,7 @@ export async function disconnectTarget(context: RexContext, args: readonly strin
 /** True when there was one. What has changed about a target is then met by a new connection. */
 export async function endConnections({ alias, target }: TargetChoice): Promise<boolean> {
   const kept = await stopKeepers(process.env, alias).catch(() => 0);
-  if (target === undefined) return kept > 0;
+  if (target?.transport !== 'ssh') return kept > 0;
   const [program = 'ssh', ...words] = sshCommand(target, {
     command: '',
     controlFolder: prepareControlFolder(),

@@ -14,7 +14,7 @@ import {
 } from '../../../client/rex/install.js';
 import { type HostFacts, nodeProblem, probeHost } from '../../../client/rex/probe-host.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
-import type { Target } from '../../../client/rex/target.js';
+import type { SshTarget } from '../../../client/rex/target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
 import { coloursFor } from '../files/colours.js';
@@ -36,7 +36,7 @@ export interface InstallOptions {
 
 interface InstallPlan {
   readonly alias: string;
-  readonly target: Target;
+  readonly target: SshTarget;
   readonly facts: HostFacts;
   readonly file: string;
   readonly bytes: Buffer;
@@ -100,15 +100,17 @@ export async function uninstallTarget(context: RexContext, args: readonly string
   return undefined;
 }
 
-function assertRemote({ alias, target }: TargetChoice): { alias: string; target: Target } {
+function assertRemote({ alias, target }: TargetChoice): { alias: string; target: SshTarget } {
   if (target === undefined) throw new UsageError('"local" is this machine: its rexd came with rex');
+  if (target.transport !== 'ssh')
+    throw new UsageError(`${alias} is a daemon that runs already; rex installs by ssh`);
   return { alias, target };
 }
 
 async function planInstall(
   context: RexContext,
   alias: string,
-  target: Target,
+  target: SshTarget,
   facts: HostFacts,
   options: InstallOptions,
 ): Promise<InstallPlan> {

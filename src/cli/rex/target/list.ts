@@ -1,7 +1,7 @@
 // rex target list, rex target show.
 
 import { formatDestination } from '../../../client/rex/destination.js';
-import { LOCAL, type Target } from '../../../client/rex/target.js';
+import { LOCAL, type Target, whereIs } from '../../../client/rex/target.js';
 import type { RexContext } from '../context.js';
 import { coloursFor, printable } from '../files/colours.js';
 import { chooseFrom } from './choose-target.js';
@@ -51,7 +51,9 @@ export async function listTargets(context: RexContext): Promise<undefined> {
 
 function describe(target: Target | undefined): string[] {
   if (target === undefined) return ['this machine', '', ''];
-  const { user, port, host, workspaceRoots, description = '' } = target;
+  const { workspaceRoots, description = '' } = target;
+  if (target.transport !== 'ssh') return [whereIs(target), workspaceRoots.join(' '), printable(description)];
+  const { user, port, host } = target;
   const address = { host, ...(user !== undefined && { user }), ...(port !== undefined && { port }) };
   return [formatDestination(address), workspaceRoots.join(' '), printable(description)];
 }

@@ -44,7 +44,7 @@ type Tell = (step: Step) => Promise<void>;
 async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Promise<boolean> {
   const { alias, target } = choice;
   let facts: HostFacts | undefined;
-  if (target !== undefined) {
+  if (target?.transport === 'ssh') {
     try {
       // By a way of its own: one that is kept open would hide what has gone wrong since.
       facts = await probeHost(alias, target, { signal: context.signal, controlFolder: false });

@@ -1,6 +1,7 @@
 // rex target use, rex target which.
 
 import { stat } from 'node:fs/promises';
+import { whereIs } from '../../../client/rex/target.js';
 import { resolve } from 'node:path';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
@@ -56,7 +57,7 @@ export async function whichTarget(context: RexContext, args: readonly string[]):
       target: choice.alias,
       why: choice.why,
       folder,
-      host: choice.target?.host ?? null,
+      host: choice.target === undefined ? null : whereIs(choice.target),
     });
   else {
     await context.out(`${choice.alias}\n`);
