@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { openCommandLink } from '../../src/client/rex/command-link.js';
 import { connectTarget } from '../../src/client/rex/connect-target.js';
 import { sshCommand } from '../../src/client/rex/ssh-command.js';
-import type { Target } from '../../src/client/rex/target.js';
+import type { SshTarget } from '../../src/client/rex/target.js';
 import { markedWith, running } from '../helpers/proc.js';
 import { Relay } from '../helpers/relay.js';
 import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
@@ -94,7 +94,7 @@ async function cutClient(
   return { done, violations, resumed };
 }
 
-function targetBy(relay: Relay, sshd: Sshd): Target {
+function targetBy(relay: Relay, sshd: Sshd): SshTarget {
   // The key is known by another port; a silent link is noticed in seconds, which is what a test has.
   const options = `-F ${sshd.config} -o HostKeyAlias=[127.0.0.1]:${sshd.port} -o ServerAliveInterval=1 -o ServerAliveCountMax=2`;
   return sshd.target({ port: relay.port, sshOptions: options.split(' ') });

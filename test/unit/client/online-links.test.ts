@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
 import { MAX_POSTS, openHttpLink, POLL_MS, RETRY_MS } from '../../../src/client/rex/http-link.js';
 import { HttpPoster, MAX_HTTP_ANSWER_BYTES, MAX_SOCKETS } from '../../../src/client/rex/http-poster.js';
 import { addressOf, credentialsOf, MAX_TOKEN_FILE_BYTES } from '../../../src/client/rex/online.js';
@@ -31,7 +31,7 @@ import { until } from '../../helpers/wait.js';
 
 const ends: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end();
+  for (const end of ends.splice(0).toReversed()) await end();
 });
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -111,9 +111,8 @@ test('a WebSocket that does not answer is given up, and a frame that is too long
   await once(server, 'listening');
   ends.push(() => new Promise<void>((resolve) => server.close(() => resolve())));
   const url = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const accepted = once(server, 'connection') as Promise<[import('ws').WebSocket]>;
-  const { default: ws } = await import('ws');
-  const socket = new ws(`${url}/ws`);
+  const accepted = once(server, 'connection') as Promise<[WebSocket]>;
+  const socket = new WebSocket(`${url}/ws`);
   await once(socket, 'open');
   const link = webSocketLink(socket, { name: 'ws', pingMs: 20, silenceMs: 100, stallMs: 200 });
   const [failed] = (await once(link.input, 'error')) as [Error];
@@ -122,7 +121,7 @@ test('a WebSocket that does not answer is given up, and a frame that is too long
   expect(PING_MS).toBeLessThan(SILENCE_MS);
   expect(SILENCE_MS).toBeLessThan(STALL_MS);
   expect(MAX_FRAME_BYTES).toBeLessThan(MAX_ANSWER_FRAME_BYTES);
-  const next = once(server, 'connection') as Promise<[import('ws').WebSocket]>;
+  const next = once(server, 'connection') as Promise<[WebSocket]>;
   const long = await openWebSocketLink({ url });
   ends.push(() => long.close());
   const [peer] = await next;

@@ -49,7 +49,7 @@ test('any other header gives no token, and nothing throws', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200 }), (header) => {
       const read = readBearer(header);
-      if (read !== undefined) expect(header.toLowerCase().startsWith('bearer ')).toBe(true);
+      expect(read === undefined || header.toLowerCase().startsWith('bearer ')).toBe(true);
     }),
   );
   for (const header of [undefined, '', 'Bearer', 'Bearer ', 'Basic abc', 'Bearer a b', 'Bearer a\nb'])
@@ -114,6 +114,15 @@ test('a file with a secret that others can read, or that is none, is not used', 
   expect(() => new Access({ tls_cert: tls.tls_cert }, {})).toThrow('both');
 });
 
+/** Whether it is read, or refused in our own words. */
+function outcomeOf(text: string): boolean {
+  try {
+    return parseListenAddress(text).port <= 65_535;
+  } catch (thrown) {
+    return (thrown as Error).message.includes('HOST:PORT');
+  }
+}
+
 test('addresses are read as people write them; without a host it is this machine alone', () => {
   const read = (text: string): [string, number] => {
     const { host, port } = parseListenAddress(text);
@@ -137,11 +146,7 @@ test('addresses are read as people write them; without a host it is this machine
     expect(() => parseListenAddress(bad), bad).toThrow('HOST:PORT');
   fc.assert(
     fc.property(fc.string({ maxLength: 40 }), (text) => {
-      try {
-        expect(parseListenAddress(text).port).toBeLessThanOrEqual(65_535);
-      } catch (thrown) {
-        expect((thrown as Error).message).toContain('HOST:PORT');
-      }
+      expect(outcomeOf(text)).toBe(true);
     }),
   );
 });
