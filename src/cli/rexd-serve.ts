@@ -4,6 +4,7 @@ import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, LocalError } from '../base/errors.js';
 import { isInside } from '../host/files/is-inside.js';
+import { openStandardStreams } from '../host/runtime/bun-stdio.js';
 import { auditExposure, detachProblem } from '../rexd/own-folders.js';
 import { describeSandbox, prepareSandbox, saySandbox } from '../rexd/prepare-sandbox.js';
 import type { MeetingPlace } from '../rexd/resume/meeting-place.js';
@@ -140,7 +141,7 @@ function sayServes({ stdio, http_listen, unix_socket }: RexdConfig['server']): s
 
 /** A plain link, but for a client that asks first for a session which may be another server's. */
 function stdioLink(first: Buffer | undefined, { config, stateDir }: Settings): Link {
-  const link = processLink(first);
+  const link = processLink(first, openStandardStreams);
   if (config.server.resume_window_ms === 0 || beginsPlainly(first)) return link;
   return relayedLink(link, async (id) => {
     const { findSession } = await import('../rexd/resume/find-session.js');

@@ -87,6 +87,7 @@ export class Sessions extends Resource {
   readonly #gone = new Map<string, string>();
   readonly #options: SessionsOptions;
   #lastName: string | undefined;
+  #plainEnd: Promise<unknown> = Promise.resolve();
   #over = false;
   #resumable = 0;
 
@@ -160,7 +161,8 @@ export class Sessions extends Resource {
     this.#over = true;
     const plain = [...this.#open.values()].filter(({ resumption }) => resumption === undefined);
     for (const session of plain) this.#forget(session);
-    await settleAll(plain.map((session) => this.#end(session)));
+    this.#plainEnd = settleAll(plain.map((session) => this.#end(session)));
+    await this.#plainEnd;
   }
 
   /** Those that outlive the connection. */
@@ -192,7 +194,8 @@ export class Sessions extends Resource {
     const sessions = [...this.#open.values()];
     for (const session of sessions) this.#forget(session);
     this.#places.holders.delete(this);
-    await settleAll(sessions.map((session) => this.#end(session, reason)));
+    // Those that ended with the input are forgotten by now, and their programs may still be ending.
+    await settleAll([...sessions.map((session) => this.#end(session, reason)), this.#plainEnd]);
   }
 
   /** A session may lower how many there are; that holds for its connection, as the server's own number does for all. */

@@ -15,6 +15,8 @@ export const MAX_WALK_LEVELS = 256;
 /** A directory file this large holds so many names that reading it at once would be felt by everybody else. */
 const LARGE_DIRECTORY_BYTES = 1024 * 1024;
 const LARGE_BATCH = 1000;
+/** A character for each byte. Entries whose names are buffers are to be had from Node alone. */
+const RAW = 'latin1';
 
 export interface DirectoryEntry {
   readonly name: string;
@@ -81,18 +83,18 @@ function readAtOnce(directory: Pin): DirectoryEntry[] {
   const entries = readdirSync(directory.here, { withFileTypes: true });
   // The replacement character is the sign that a name may not be UTF-8, and has to be had as bytes.
   const raw = entries.some((entry) => entry.name.includes(REPLACEMENT));
-  return raw ? readdirSync(directory.here, RAW_ENTRIES).map(decodeEntry) : entries;
+  return raw ? readdirSync(directory.here, { withFileTypes: true, encoding: RAW }).map(decodeEntry) : entries;
 }
 
 async function readInBatches(directory: Pin, turns: Turns, most: number): Promise<DirectoryEntry[]> {
   const handle = opendirSync(directory.here, {
-    encoding: 'buffer' as BufferEncoding,
+    encoding: RAW,
     bufferSize: LARGE_BATCH,
   });
   try {
     const entries: DirectoryEntry[] = [];
     for (let entry = handle.readSync(); entry !== null && entries.length < most; entry = handle.readSync()) {
-      entries.push(decodeEntry(entry as unknown as Dirent<Buffer>));
+      entries.push(decodeEntry(entry));
       if (turns.isOver) await turns.pass();
     }
     return entries;
@@ -101,11 +103,9 @@ async function readInBatches(directory: Pin, turns: Turns, most: number): Promis
   }
 }
 
-const RAW_ENTRIES = { withFileTypes: true, encoding: 'buffer' } as const;
-
-function decodeEntry(entry: Dirent<Buffer>): DirectoryEntry {
+function decodeEntry(entry: Dirent): DirectoryEntry {
   return {
-    name: decodeName(entry.name),
+    name: decodeName(Buffer.from(entry.name, RAW)),
     isFile: () => entry.isFile(),
     isDirectory: () => entry.isDirectory(),
     isSymbolicLink: () => entry.isSymbolicLink(),

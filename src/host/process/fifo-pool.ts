@@ -18,7 +18,7 @@ const LOW_WATER = 1 / 3;
 /** Both ends of a pipe. The name is gone by now and only serves to recognise the pipe in /proc. */
 export interface Fifo {
   readonly path: string;
-  /** Does not block when it is ours (an output of the child); blocks when it is the child's (its input). */
+  /** The end that is ours does not block; the child's does, as programs expect it. */
   readonly readFd: number;
   readonly writeFd: number;
 }
@@ -70,7 +70,7 @@ export class FifoPool {
     try {
       // The reading end first and without waiting: then the writing end finds a reader and does not wait either.
       readFd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      writeFd = openSync(path, constants.O_WRONLY);
+      writeFd = openSync(path, constants.O_WRONLY | (use === 'input' ? constants.O_NONBLOCK : 0));
       if (use === 'input') readFd = openAgain(path, readFd);
       unlinkSync(path); // from here on nobody can open it by name, and it goes with its last user
       return { path, readFd, writeFd };

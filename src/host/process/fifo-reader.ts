@@ -2,6 +2,8 @@
 
 import { closeSync, readSync } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
+import { bun } from '../runtime/bun.js';
+import { BunReader } from '../runtime/bun-reader.js';
 import { CHUNK_BYTES, type PipeSink, type PipeSource, readNow, scratch } from './pipe-source.js';
 import { withoutTrace } from './without-trace.js';
 
@@ -23,7 +25,7 @@ export function readFifo(fd: number, sink: PipeSink): PipeSource {
 class FifoReader implements PipeSource {
   readonly #fd: number;
   readonly #sink: PipeSink;
-  #socket: Socket | undefined;
+  #socket: Socket | BunReader | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looks = 0;
   #held = true;
@@ -97,6 +99,21 @@ class FifoReader implements PipeSource {
   #listen(): void {
     clearTimeout(this.#timer);
     if (this.#over || this.#paused || this.#socket !== undefined) return;
+    this.#socket = bun === undefined ? this.#openSocket() : this.#openReader();
+  }
+
+  #openReader(): BunReader {
+    return new BunReader(this.#fd, {
+      chunkBytes: CHUNK_BYTES,
+      data: (chunk) => this.#sink.data(chunk),
+      end: () => {
+        this.#over = true;
+        this.#sink.end();
+      },
+    });
+  }
+
+  #openSocket(): Socket {
     // Node's types know `onread` for `connect` alone, its documentation for both.
     const options: SocketConstructorOpts & { onread: OnReadOpts } = {
       fd: this.#fd,
@@ -114,7 +131,7 @@ class FifoReader implements PipeSource {
       this.#sink.end();
     });
     if (!this.#held) socket.unref();
-    this.#socket = socket;
+    return socket;
   }
 }
 

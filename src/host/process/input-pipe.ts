@@ -3,6 +3,8 @@
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { LocalError } from '../../base/errors.js';
+import { bun } from '../runtime/bun.js';
+import { BunWriter } from '../runtime/bun-writer.js';
 import { LateReaders } from './late-readers.js';
 
 export class InputClosedError extends LocalError {
@@ -72,7 +74,7 @@ export class InputPipe {
   }
 
   unref(): void {
-    (this.stream as Socket).unref();
+    (this.stream as Partial<Socket>).unref?.(); // that of a child has none under Bun
   }
 
   destroy(): void {
@@ -101,5 +103,6 @@ export class InputPipe {
 
 /** The writing end of a child's input, which it can open again as /dev/stdin: a socket pair would refuse that. */
 export function inputThroughFifo(fd: number): InputPipe {
-  return new InputPipe(new Socket({ fd, readable: false, writable: true }), fd);
+  const options = { fd, readable: false, writable: true };
+  return new InputPipe(bun === undefined ? new Socket(options) : new BunWriter(fd), fd);
 }

@@ -1,5 +1,6 @@
 // What launchers are written in.
 
+import { bun } from '../runtime/bun.js';
 import { PERL_LAUNCHER } from './launcher-perl.js';
 import { PYTHON_LAUNCHER } from './launcher-python.js';
 
@@ -21,5 +22,6 @@ const PROGRAMS: readonly (LauncherProgram & { readonly name: string })[] = [
 export function chooseLaunchers(
   wanted: string | undefined = process.env['HAWSER_LAUNCHER'],
 ): readonly LauncherProgram[] {
+  if (bun !== undefined) return []; // it starts programs without a fork of itself
   return wanted === undefined ? PROGRAMS : PROGRAMS.filter(({ name }) => name === wanted);
 }

@@ -45,7 +45,7 @@ export function readChildStream(stream: Readable, sink: PipeSink): PipeSource {
       const fd = descriptorOf(stream);
       return [...(held === null ? [] : [held]), ...(fd === undefined ? [] : readNow(fd, maxBytes))];
     },
-    unref: () => void (stream as Socket).unref(),
+    unref: () => void (stream as Partial<Socket>).unref?.(), // that of a child has none under Bun
     destroy: () => void stream.destroy(),
   };
 }

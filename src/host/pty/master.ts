@@ -3,6 +3,8 @@
 import { readSync, writeSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { errnoOf } from '../../base/errors.js';
+import { bun } from '../runtime/bun.js';
+import { BunReader } from '../runtime/bun-reader.js';
 import { addMaster, removeMaster } from '../process/open-masters.js';
 
 /** The kernel keeps 8 KiB on the way to us, and 4 KiB ready to be read. Taken after the end of a program at most. */
@@ -19,24 +21,14 @@ export interface MasterSink {
 
 export class Master {
   readonly fd: number;
-  readonly #stream: ReadStream;
+  readonly #stream: ReadStream | BunReader;
   readonly #sink: MasterSink;
 
   constructor(fd: number, sink: MasterSink) {
     this.fd = fd;
     this.#sink = sink;
     addMaster(fd);
-    this.#stream = new ReadStream(fd);
-    this.#stream.on('data', (chunk: Buffer) => {
-      if (!sink.data(chunk)) this.#stream.pause();
-    });
-    // libuv reports the end as soon as the last program has let go of the terminal, also with data still to be read.
-    this.#stream.once('end', () => this.finish());
-    this.#stream.on('error', () => {}); // EIO is how a terminal ends; 'close' follows
-    this.#stream.once('close', () => {
-      removeMaster(fd);
-      sink.end();
-    });
+    this.#stream = bun === undefined ? this.#openStream() : this.#openReader();
   }
 
   /** While true the descriptor is ours; afterwards its number may be anyone's. */
@@ -61,6 +53,7 @@ export class Master {
   /** Hands over what lies in the terminal at this moment, then closes it. Whoever still has the other end is hung up. */
   finish(): void {
     if (!this.open) return;
+    if (this.#stream instanceof BunReader) return this.#stream.finish(MAX_REST_BYTES);
     this.#stream.read(); // what was held back in a pause; it goes to the sink as any other chunk
     for (let total = 0; total < MAX_REST_BYTES; ) {
       const chunk = this.#readNow();
@@ -69,6 +62,31 @@ export class Master {
       this.#sink.data(chunk);
     }
     this.#stream.destroy();
+  }
+
+  #openStream(): ReadStream {
+    const stream = new ReadStream(this.fd);
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.#sink.data(chunk)) stream.pause();
+    });
+    // libuv reports the end as soon as the last program has let go of the terminal, also with data still to be read.
+    stream.once('end', () => this.finish());
+    stream.on('error', () => {}); // EIO is how a terminal ends; 'close' follows
+    stream.once('close', () => this.#ended());
+    return stream;
+  }
+
+  #openReader(): BunReader {
+    return new BunReader(this.fd, {
+      chunkBytes: REST_CHUNK_BYTES,
+      data: (chunk) => this.#sink.data(chunk),
+      end: () => this.#ended(),
+    });
+  }
+
+  #ended(): void {
+    removeMaster(this.fd);
+    this.#sink.end();
   }
 
   /** The descriptor does not block: an empty terminal is an error (EAGAIN), and so is one that has ended (EIO). */

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LocalError } from '../../base/errors.js';
+import { bun } from '../runtime/bun.js';
 import { EMBEDDED_ADDONS } from './embedded-addons.js';
 
 /**
@@ -51,7 +52,7 @@ async function refuseUnlessUsable(load: () => Promise<unknown>): Promise<NativeP
 
 /** Whether the add-on is there, without the cost of loading it. It may still turn out not to work. */
 export function isPtyInstalled(): boolean {
-  if (EMBEDDED_ADDONS[HERE] !== undefined) return true;
+  if (bun !== undefined || EMBEDDED_ADDONS[HERE] !== undefined) return true;
   // Where npm puts it, as a rule: looking there is done in less time than it takes to load Node's resolver.
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'node_modules', BINARY))) return true;
@@ -71,6 +72,7 @@ function resolverAt(place: string): NodeJS.Require {
 }
 
 async function importAddon(): Promise<unknown> {
+  if (bun !== undefined) return (await import('../runtime/bun-pty.js')).openBunPty();
   const embedded = EMBEDDED_ADDONS[HERE];
   if (embedded !== undefined) {
     const [{ loadPackedAddon }, { packed }] = await Promise.all([import('./unpack-addon.js'), embedded()]);

@@ -11,18 +11,27 @@ import type { Link, StreamLink } from './link.js';
 const STDIN = 0;
 const STDOUT = 1;
 
+/** For a runtime whose own standard streams are not to be used. */
+type OpenStreams = () => { readonly input: Readable; readonly output: Writable };
+
+const nodeStreams: OpenStreams = () => ({ input: process.stdin, output: process.stdout });
+
 /**
  * The one who started this process is the other side. Nothing else may write to stdout from here on. With the `first`
  * bytes (see readFirstBytes), they can be answered before Node's streams are loaded.
  */
-export function processLink(first?: Buffer): Link {
+export function processLink(first?: Buffer, openStreams: OpenStreams = nodeStreams): Link {
   let streams: StreamLink | undefined;
-  const open = (): StreamLink => (streams ??= pairLink(process.stdin, process.stdout, 'stdio'));
+  const open = (): StreamLink => {
+    if (streams !== undefined) return streams;
+    const { input, output } = openStreams();
+    return (streams = pairLink(input, output, 'stdio'));
+  };
   const link = first === undefined ? open() : earlyLink(first, open);
   // A stream over a pipe or a socket puts it into non-blocking mode; before there is one, a write could wait.
   const isPipe = isPipeOrSocket(STDOUT);
-  // Not with a single processor: there, looking would only keep the client from running.
-  const mayLook = isPipeOrSocket(STDIN) && availableParallelism() > 1;
+  // Not with a single processor: there, looking would only keep the client from running. Nor where the descriptor may block.
+  const mayLook = openStreams === nodeStreams && isPipeOrSocket(STDIN) && availableParallelism() > 1;
   let eager: EagerReads | undefined;
   const writeNow = (bytes: Uint8Array): number => {
     if (!isPipe || streams === undefined) return 0;
