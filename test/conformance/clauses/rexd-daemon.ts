@@ -55,6 +55,10 @@ export const rexdDaemon = {
     text: 'a process started by a POST goes on after its answer, and is waited for, read, fed and killed by later ones',
     source: 'rexd-v1 "Profile C: HTTP(S) daemon", "exec.start"',
   },
+  'rexd/http/events': {
+    text: 'events of a session that was opened as resumable are fetched by session.events',
+    source: 'rexd-v1 "Event Streaming", "Profile C: HTTP(S) daemon"',
+  },
   'rexd/http/disconnect': {
     text: 'a client that leaves in the middle of exec.wait ends that call and nothing else',
     source: 'rexd-v1 "exec.wait"',

@@ -361,3 +361,20 @@ verifies('rexd/http/mtls', async (_, skip) => {
   });
   expect(spied.json.error?.code).toBe(-32_602);
 });
+
+verifies('rexd/http/events', async (_, skip) => {
+  skipForeign(skip);
+  const opened = await daemon.ask('session.open', { client_name: 'poll', resumable: true });
+  const { session_id } = opened;
+  const { process_id } = await daemon.ask('exec.start', { session_id, argv: ['echo', 'hi'], stdin: '' });
+  const seen: { method: string; params: Record<string, unknown> }[] = [];
+  for (let after: unknown = 0; !seen.some(({ method }) => method === 'exec.exit'); ) {
+    const { events, event_seq } = await daemon.ask('session.events', { session_id, after, wait_ms: 5000 });
+    seen.push(...(events as typeof seen));
+    after = event_seq;
+  }
+  expect(seen.map(({ method }) => method)).toEqual(['exec.stdout', 'exec.exit']);
+  expect(seen[0]?.params).toMatchObject({ process_id, data: 'hi\n', event_seq: 1 });
+  const plain = await daemon.openSession();
+  expect((await daemon.call('session.events', { session_id: plain })).error?.code).toBe(-32_007);
+});
