@@ -159,6 +159,7 @@ describe.each(Object.keys(WAYS))('over %s', (way) => {
     const { pid = 0 } = await other.start({ argv: ['sleep', '1000'] });
     await other.close();
     await until(() => !isAlive(pid), 'the end of the program');
+    expect(isAlive(pid)).toBe(false);
   });
 
   test.runIf(way !== 'memory')('a terminal shows what is typed into it', async () => {

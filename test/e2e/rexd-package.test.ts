@@ -64,8 +64,9 @@ test('it installs, runs, starts nothing unasked, and is purged', async ({ skip }
       ['verify', '--man=no', '/usr/lib/systemd/system/rexd.service', '/usr/lib/systemd/system/rexd.socket'],
       { encoding: 'utf8' },
     );
-    if (verify.error === undefined)
-      expect(verify.stderr.split('\n').filter((line) => line.includes('rexd'))).toEqual([]);
+    // Where there is no systemd to ask, nothing was said.
+    const said = (verify.error === undefined ? verify.stderr : '').split('\n');
+    expect(said.filter((line) => line.includes('rexd'))).toEqual([]);
     expect(existsSync('/etc/systemd/system/multi-user.target.wants/rexd.service')).toBe(false);
   } finally {
     execFileSync('dpkg', ['--purge', 'hawser-rexd'], { stdio: 'pipe' });
@@ -78,7 +79,8 @@ test('it installs, runs, starts nothing unasked, and is purged', async ({ skip }
 const ACTIVATE = ['/bin/sh', '-c', 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3<&0 0</dev/null', 'sh'] as const;
 
 function fdOf(server: Server): number {
-  return (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd;
+  const { _handle: handle } = server as unknown as { readonly _handle: { readonly fd: number } };
+  return handle.fd;
 }
 
 async function activate(server: Server): Promise<DaemonUnderTest> {
