@@ -120,7 +120,7 @@ export class Sessions extends Resource {
 
   open(facts: SessionFacts): Session {
     // Who comes now would be forgotten: the others are being ended already.
-    if (this.#over || this.closing) throw rexdError('resource_limit', 'The connection is ending', {});
+    if (this.#over || this.closing) throw connectionEnding();
     this.#assertFew(facts.limits.get('max_concurrent_sessions'));
     this.#places.take();
     const session = new Session(facts, this.#options.sink);
@@ -147,6 +147,14 @@ export class Sessions extends Resource {
     const { journal } = session.resumption;
     if (this.outlet === undefined) journal.detach();
     else if (journal.last === 0) journal.attach(this.outlet, 0);
+  }
+
+  /** Here from now on, whoever had it. A connection that is over takes nothing: nobody would end it, or find it again. */
+  takeOver(session: Session, holder: Sessions): void {
+    if (this.closing) throw connectionEnding();
+    if (holder === this) return;
+    holder.yield(session);
+    this.adopt(session);
   }
 
   /** It goes to another connection, which adopts it. */
@@ -260,4 +268,8 @@ function tooManySessions(max: number): Error {
     limit: 'max_concurrent_sessions',
     value: max,
   });
+}
+
+function connectionEnding(): Error {
+  return rexdError('resource_limit', 'The connection is ending', {});
 }

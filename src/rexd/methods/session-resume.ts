@@ -24,12 +24,9 @@ export function resumeSession(
     const data = { event_seq: journal.last, acknowledged: journal.acked };
     throw invalidParam('event_seq', `${problem}: from ${journal.acked} to ${journal.last} is possible`, data);
   }
-  journal.ack(seq);
   // Whatever the old connection looks like: one that broke silently looks alive for minutes.
-  if (holder !== ctx.sessions) {
-    holder.yield(session);
-    ctx.sessions.adopt(session);
-  }
+  ctx.sessions.takeOver(session, holder);
+  journal.ack(seq);
   ctx.afterReply(() => {
     const { outlet } = ctx.sessions;
     if (outlet !== undefined && ctx.sessions.find(id) === session) journal.attach(outlet, seq);

@@ -55,7 +55,7 @@ export const SessionResume = defineMethod({
     window_ms: z.int(),
     compression: compressionAnswer(),
   }),
-  errors: [],
+  errors: ['resource_limit'],
 });
 
 export const SessionAck = defineMethod({
