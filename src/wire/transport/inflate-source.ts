@@ -26,6 +26,7 @@ export class InflateSource extends EventEmitter implements ByteSource {
   #queue: Buffer[] = [];
   #queuedBytes = 0;
   #busy = false;
+  #isDisposed = false;
   /** What came after the last bytes, to be told after them. */
   #after: (() => void)[] = [];
 
@@ -77,6 +78,7 @@ export class InflateSource extends EventEmitter implements ByteSource {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#inflate?.close();
     this.#inflate = undefined;
     this.#queue = [];
@@ -103,10 +105,12 @@ export class InflateSource extends EventEmitter implements ByteSource {
         else await this.#passInflated(this.#inflate, chunk);
       }
     } catch (cause) {
-      this.emit(
-        'error',
-        new LocalError('bad_compression', 'what came is not what was compressed', { cause }),
-      );
+      // What was being inflated when the link was given up is nobody's loss.
+      if (!this.#isDisposed)
+        this.emit(
+          'error',
+          new LocalError('bad_compression', 'what came is not what was compressed', { cause }),
+        );
     }
     this.#busy = false;
     this.#tellAfter();

@@ -184,6 +184,21 @@ test('what is no deflate is an error, and no more than that', async () => {
   source.dispose();
 });
 
+test('a source that is given up in the middle of a piece says nothing more', async () => {
+  const wire = new PassThrough();
+  const source = new InflateSource(wire, true);
+  const plain = Buffer.from('{"jsonrpc":"2.0"}\n'.repeat(200_000));
+  let seen = 0;
+  source.on('data', (bytes: Buffer) => {
+    seen += bytes.length;
+    source.dispose(); // nobody listens to errors here: one that was told would be an uncaught one
+  });
+  wire.write(Buffer.concat([DEFLATE_MARKER, deflateRawSync(plain)]));
+  await until(() => seen > 0, 'the first bytes');
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(seen).toBeLessThan(plain.length);
+});
+
 test('a link that takes nothing holds the writer up; one that breaks fails it', async () => {
   const wire = new PassThrough({ highWaterMark: 1024 });
   const compressed = deflateLink({
