@@ -18,7 +18,10 @@ export const MAX_ANSWERED = 16_384;
 /** What an answer takes besides its text. */
 const ANSWER_OVERHEAD_BYTES = 256;
 
-/** To carry these out again changes nothing, so nothing needs to be known of those whose answer is gone. */
+/**
+ * To carry these out again changes nothing, so their answers are not kept: they would take the place of those that must be, and
+ * whoever asks under one id again and again, as scripts do, would be told for ever what was true the first time.
+ */
 const PURE = new Set([
   'exec.list',
   'exec.read',
@@ -41,7 +44,6 @@ export interface AskedCall {
 
 interface Kept {
   readonly print: string;
-  readonly method: string;
   readonly bytes: number;
   /** Gives the result, or throws the error. */
   readonly answer: () => RawJson;
@@ -152,26 +154,28 @@ export class KeptAnswers {
   /** As text from here on: it is put into JSON once, whoever is answered. */
   #keep(key: string, print: string, method: string, result: unknown): RawJson {
     const json = result instanceof RawJson ? result : new RawJson(JSON.stringify(result ?? null));
-    this.#add(key, { print, method, bytes: json.json.length + ANSWER_OVERHEAD_BYTES, answer: () => json });
+    if (!PURE.has(method))
+      this.#add(key, { print, bytes: json.json.length + ANSWER_OVERHEAD_BYTES, answer: () => json });
     return json;
   }
 
   #keepError(key: string, print: string, method: string, thrown: unknown): void {
+    if (PURE.has(method)) return;
     const answer = (): RawJson => {
       throw thrown;
     };
     const data = thrown instanceof RpcError ? (JSON.stringify(thrown.data) as string | undefined) : undefined;
-    this.#add(key, { print, method, bytes: (data?.length ?? 0) + ANSWER_OVERHEAD_BYTES, answer });
+    this.#add(key, { print, bytes: (data?.length ?? 0) + ANSWER_OVERHEAD_BYTES, answer });
   }
 
   #add(key: string, kept: Kept): void {
     this.#forget(key);
     this.#kept.set(key, kept);
     this.#bytes += kept.bytes;
-    for (const [oldest, { method, print }] of this.#kept) {
+    for (const [oldest, { print }] of this.#kept) {
       if (this.#bytes <= this.#caps.bytes && this.#kept.size <= this.#caps.answers) break;
       this.#forget(oldest);
-      if (!PURE.has(method)) this.#answered.set(oldest, print);
+      this.#answered.set(oldest, print);
     }
     for (const oldest of this.#answered.keys()) {
       if (this.#answered.size <= this.#caps.answered) break;
