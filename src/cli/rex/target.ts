@@ -10,6 +10,10 @@ import type { UseOptions } from './target/use.js';
 export const targetCommand: RexCommand = {
   examples: [
     ['rex target add web deploy@web.example --root /srv/app', 'a host, and the folder to work in'],
+    [
+      'rex target add box http://127.0.0.1:8040 --token-file ~/.config/rexd/token',
+      'a daemon; see rexd --http',
+    ],
     ['rex target install web', 'bring rexd there, by your own ssh'],
     ['rex target test web', 'what works and what does not, in plain words'],
     ['rex target use web', 'commands that name no target go there from now on'],
@@ -44,7 +48,10 @@ function defineChanges(command: Command, run: Run): void {
     .command('add')
     .description('add a target, or change one with --force')
     .argument('<name>', 'what you will call it: letters, digits, ".", "_" and "-"')
-    .argument('<host>', '[user@]host[:port]; a name from ~/.ssh/config will do')
+    .argument(
+      '<address>',
+      '[user@]host[:port] for ssh, a name from ~/.ssh/config will do; http(s)://, ws(s):// or the path of a socket for a daemon',
+    )
     .option('--identity <file>', 'the key to log in with')
     .option('--root <dir>', 'a folder of the host to work in (repeatable)', collect, [])
     .option(
@@ -60,7 +67,12 @@ function defineChanges(command: Command, run: Run): void {
       [],
     )
     .option('--description <text>', 'for people')
-    .option('--transport <kind>', 'how it is reached: ssh', 'ssh')
+    .option('--transport <kind>', 'ssh, http, ws or unix, when the address does not tell')
+    .option('--token-file <file>', 'http, ws: the file that has the token in it')
+    .option('--token-env <name>', 'http, ws: the variable that has the token in it')
+    .option('--ca <file>', 'http, ws: the authority (PEM) that has signed the certificate of the daemon')
+    .option('--cert <file>', 'http, ws: our certificate (PEM), for a daemon that asks for one')
+    .option('--key <file>', 'http, ws: the key of our certificate (PEM)')
     .option('--login-shell', 'clients that know this run commands in a login shell')
     .option('--force', 'replace a target of this name; what is not given stays')
     .action(later<AddOptions>(run, async () => (await import('./target/add.js')).addTarget));

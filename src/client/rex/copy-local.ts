@@ -96,8 +96,10 @@ async function setAttributes(path: string, { mode, mtimeMs }: Attributes): Promi
     await held.sync();
   }
   if (mode !== undefined) await chmod(path, mode & 0o777);
-  // In seconds a double is a little less than the millisecond it stands for, and what is less is cut off.
-  await utimes(path, new Date(), (mtimeMs + 0.05) / 1000);
+  // In seconds a double is a little less than the millisecond it stands for, and what is less is cut off. Node takes a number
+  // below 0 for "now", but not a Date before 1970.
+  const time = mtimeMs < 0 ? new Date(mtimeMs) : (mtimeMs + 0.05) / 1000;
+  await utimes(path, new Date(), time);
   return true;
 }
 

@@ -118,7 +118,7 @@ function tokenFrom(env: NodeJS.ProcessEnv, name: string | undefined): string | u
 
 /** As ssh has it with keys: one that others can read is not used. */
 function readToken(file: string): string {
-  const path = expand(file);
+  const path = expandHome(file);
   const { mode, size } = statOf('tokenFile', path);
   if ((mode & 0o004) !== 0)
     throw new OnlineError('not_authorised', `${path} can be read by everybody; try: chmod 600 ${path}`);
@@ -130,7 +130,7 @@ function readToken(file: string): string {
 
 function readPem(field: string, file: string | undefined): Buffer | undefined {
   if (file === undefined) return undefined;
-  const path = expand(file);
+  const path = expandHome(file);
   statOf(field, path);
   return readFileSync(path);
 }
@@ -146,6 +146,7 @@ function statOf(field: string, path: string): { readonly mode: number; readonly 
   }
 }
 
-function expand(path: string): string {
+/** As a shell would: a path of a configuration begins nowhere else. */
+export function expandHome(path: string): string {
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : path;
 }

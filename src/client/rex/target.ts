@@ -55,7 +55,9 @@ const online = {
   /** Where the token is: this file is shared and copied, and no place for secrets. */
   tokenFile: z.optional(file),
   tokenEnv: z.optional(text.check(z.regex(/^[A-Za-z_]\w*$/, 'expected the name of a variable'))),
-  token: z.optional(z.never('a token does not belong into this file; use tokenFile or tokenEnv')),
+  token: z.optional(
+    z.unknown().check(z.refine(() => false, 'does not belong into this file; use tokenFile or tokenEnv')),
+  ),
   /** Whom to believe beside the authorities of the machine, and who we are. */
   caFile: z.optional(file),
   certFile: z.optional(file),

@@ -3,14 +3,17 @@
 import { errnoOf, toError } from '../../base/errors.js';
 import type { StreamLink } from '../../wire/transport/link.js';
 import { connectSocket } from '../../wire/transport/socket.js';
-import { OnlineError } from './online.js';
+import { expandHome, OnlineError } from './online.js';
 
 export async function openUnixLink(
   path: string,
   options: { readonly signal?: AbortSignal | undefined } = {},
 ): Promise<StreamLink> {
   try {
-    return await connectSocket({ path }, options.signal === undefined ? {} : { signal: options.signal });
+    return await connectSocket(
+      { path: expandHome(path) },
+      options.signal === undefined ? {} : { signal: options.signal },
+    );
   } catch (thrown) {
     options.signal?.throwIfAborted();
     const errno = errnoOf(thrown);

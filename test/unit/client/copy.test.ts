@@ -135,6 +135,19 @@ describe('one file', () => {
     expect((await readdir(folder)).sort()).toEqual(['goal', 'source']);
   });
 
+  test('has the time it was given to the millisecond, whenever that was', async () => {
+    const { source: path } = await source(Buffer.alloc(1));
+    const year2100 = 4_102_444_800_000;
+    const times = fc.oneof(fc.integer({ min: -1e9, max: 1e9 }), fc.integer({ min: 0, max: year2100 }));
+    await fc.assert(
+      fc.asyncProperty(times, async (mtimeMs) => {
+        await localSide.setAttributes(path, { mode: 0o640, mtimeMs });
+        expect((await localSide.stat(path))?.mtimeMs).toBe(mtimeMs);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   test('of no bytes is a file of no bytes', async () => {
     const given = await source(Buffer.alloc(0));
     await copy(given);

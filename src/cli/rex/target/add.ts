@@ -1,27 +1,20 @@
 // rex target add, rex target remove.
 
-import { homedir } from 'node:os';
-import { resolve } from 'node:path';
 import { nearest } from '../../../base/nearest.js';
-import { parseDestination } from '../../../client/rex/destination.js';
 import { assertAlias, LOCAL, type Target } from '../../../client/rex/target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
 import { stopKeepers } from '../keep.js';
+import { entryOfWay, keepBeside, type WayOptions } from './add-entry.js';
 import { assertAbsolute } from './add-options.js';
 import { forgetTarget } from './choose-target.js';
 import { targetPlaces } from './places.js';
 import { changeTarget, checkTarget, readTargets } from './targets-file.js';
 
-export interface AddOptions {
-  readonly identity?: string;
+export interface AddOptions extends WayOptions {
   readonly root: readonly string[];
   readonly defaultCwd?: string;
-  readonly command?: string;
-  readonly port?: number;
-  readonly sshOption: readonly string[];
   readonly description?: string;
-  readonly transport: string;
   readonly loginShell?: boolean;
   readonly force?: boolean;
 }
@@ -34,16 +27,15 @@ export async function addTarget(
   const [alias = '', address = ''] = args;
   if (alias === LOCAL) throw new UsageError('"local" is this machine, and always there');
   assertAlias(alias);
-  const entry = { ...parseDestination(address), ...entryFrom(options, defaultCwd(context, options)) };
-  if (options.transport !== 'ssh')
-    throw new UsageError(`--transport ${options.transport}: there is only ssh`);
+  const way = entryOfWay(address, options);
+  const entry = { ...way, ...entryFrom(options, defaultCwd(context, options)) };
   const places = targetPlaces(process.env);
   let known = false;
   await changeTarget(places.targets, alias, (before) => {
     known = before !== undefined;
     if (known && options.force !== true)
       context.fail(`there is a target "${alias}" already`, 'Change it with --force, or remove it first.');
-    const after = { transport: 'ssh', workspaceRoots: [], ...before, ...entry };
+    const after = { workspaceRoots: [], ...keepBeside(before ?? {}, way), ...entry };
     checkTarget(alias, after);
     return after;
   });
@@ -52,9 +44,11 @@ export async function addTarget(
     await context.outJson({ target: alias, ...(await readTargets(places.targets)).targets[alias] });
   context.say(`${known ? 'changed' : 'added'} ${alias}`);
   if (!context.json && options.command === undefined && !known)
-    context.say(`Next: rex target test ${alias}; if there is no rexd yet, rex target install ${alias}`);
+    context.say(`Next: rex target test ${alias}${way.transport === 'ssh' ? INSTALL(alias) : ''}`);
   return undefined;
 }
+
+const INSTALL = (alias: string): string => `; if there is no rexd yet, rex target install ${alias}`;
 
 /** `--cwd` means the same as for every other command: the folder on the target to work in. */
 function defaultCwd(context: RexContext, { defaultCwd }: AddOptions): string | undefined {
@@ -66,12 +60,8 @@ function entryFrom(options: AddOptions, folder: string | undefined): Record<stri
   const roots = options.root.map((root) => assertAbsolute('--root', root));
   const cwd = folder === undefined ? roots[0] : assertAbsolute('--cwd', folder);
   return {
-    ...(options.port !== undefined && { port: options.port }),
-    ...(options.identity !== undefined && { identityFile: resolve(expandHome(options.identity)) }),
     ...(roots.length > 0 && { workspaceRoots: roots }),
     ...(cwd !== undefined && { defaultCwd: cwd }),
-    ...(options.command !== undefined && { command: options.command }),
-    ...(options.sshOption.length > 0 && { sshOptions: options.sshOption }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.loginShell === true && { loginShell: true }),
   };
@@ -94,8 +84,4 @@ export async function removeTarget(context: RexContext, args: readonly string[])
   await forgetTarget(places, alias);
   context.say(`removed ${alias}; what is on the host stays as it is`);
   return undefined;
-}
-
-function expandHome(path: string): string {
-  return path === '~' || path.startsWith('~/') ? `${homedir()}${path.slice(1)}` : path;
 }

@@ -11,14 +11,7 @@ import { EXIT } from '../../exit-codes.js';
 import type { RexContext } from '../context.js';
 import { coloursFor, printable } from '../files/colours.js';
 import { localRexdCommand } from '../local-rexd.js';
-
-export interface Step {
-  readonly step: string;
-  /** Undefined: worth knowing, and no failure. */
-  readonly ok: boolean | undefined;
-  readonly says: string;
-  readonly advice?: string;
-}
+import { type Step, type Tell, tellMeans, tellNoDaemon, tellWay } from './test-daemon.js';
 
 export async function testTarget(context: RexContext, args: readonly string[]): Promise<number> {
   const choice = await context.choose(args[0]);
@@ -39,8 +32,6 @@ export async function testTarget(context: RexContext, args: readonly string[]): 
   return ok ? EXIT.ok : EXIT.failed;
 }
 
-type Tell = (step: Step) => Promise<void>;
-
 async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Promise<boolean> {
   const { alias, target } = choice;
   let facts: HostFacts | undefined;
@@ -55,6 +46,7 @@ async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Prom
     for (const step of WAY) await tell({ step: step.name, ok: true, says: step.works(target.host) });
     await tellNoise(facts, tell);
   }
+  if (target !== undefined && target.transport !== 'ssh' && !(await tellMeans(target, tell))) return false;
   let client: RexClient;
   try {
     client = await connectTarget(choice, {
@@ -66,11 +58,13 @@ async function walk(context: RexContext, choice: TargetChoice, tell: Tell): Prom
     });
   } catch (thrown) {
     context.signal.throwIfAborted();
+    if (target !== undefined && target.transport !== 'ssh') return await tellNoDaemon(choice, thrown, tell);
     await tellNoServer(alias, thrown, facts, tell);
     return false;
   }
   try {
     if (facts !== undefined) await tellNode(facts, tell);
+    if (target !== undefined && target.transport !== 'ssh') await tellWay(target, tell);
     return await tellSession(client, choice, tell);
   } finally {
     await client.close();
