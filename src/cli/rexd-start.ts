@@ -33,7 +33,7 @@ export async function readSettings(flags: Flags): Promise<Settings> {
     .map((root) => (/^[/~]/.test(root) ? root : `${workingFolder()}/${root}`));
   const configured = config.security.allowed_roots.map(({ path }) => path);
   const stateDir = stateDirOf(config, process.env);
-  const own = ownFolders(stateDir, config);
+  const own = ownFolders(stateDir, config, process.env);
   const options = { allowFilesystemRoot: true, hardLinks: config.security.hard_links, withheld: own };
   try {
     return { config, roots: Roots.open([...configured, ...given], options), stateDir, own };

@@ -163,17 +163,23 @@ export class Sandbox {
       ...binds
         .toSorted((a, b) => depthOf(a.path) - depthOf(b.path))
         .flatMap(({ flag, path }) => [flag, path, path]),
-      ...this.#hidden(writable).flatMap((path) => ['--tmpfs', path]),
+      ...this.#hidden(writable),
     ];
   }
 
   /** Nothing where bwrap has a folder of its own: there only what is bound can be seen. */
   #hidden(writable: readonly string[]): readonly string[] {
+    const { withheld } = this.rules;
+    if (withheld === undefined) return [];
     const bound = [...writable, ...this.rules.readOnly];
     const isShown = (path: string): boolean =>
       bound.some((place) => isInside(path, place) && place !== '/') ||
       !COVERED_FOLDERS.some((folder) => isInside(path, folder));
-    return this.rules.withheld?.list(isShown) ?? [];
+    return [
+      ...withheld.list(isShown).flatMap((path) => ['--tmpfs', path]),
+      // A device cannot be opened on a mount of bwrap's, and what is mounted cannot be moved away.
+      ...withheld.listSecrets(isShown).flatMap((path) => ['--ro-bind', '/dev/null', path]),
+    ];
   }
 
   #setInside([name, value]: readonly [string, string], { roots }: Scope): readonly string[] {

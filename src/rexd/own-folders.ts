@@ -6,7 +6,7 @@ import { Withheld } from '../host/files/withheld.js';
 import { PRIVATE_NAME, PRIVATE_PLACES } from '../host/process/private-places.js';
 import { standardStateDir } from './config.js';
 import type { PreparedSandbox } from './prepare-sandbox.js';
-import type { RexdConfig } from './settings.js';
+import { type RexdConfig, TOKEN_FILE_VARIABLE } from './settings.js';
 
 export function stateDirOf({ server }: Pick<RexdConfig, 'server'>, env: NodeJS.ProcessEnv): string {
   return server.state_dir ?? standardStateDir(env);
@@ -16,14 +16,14 @@ export function stateDirOf({ server }: Pick<RexdConfig, 'server'>, env: NodeJS.P
 export function ownFolders(
   stateDir: string,
   config: Pick<RexdConfig, 'file' | 'audit' | 'server'>,
+  env: NodeJS.ProcessEnv,
 ): Withheld {
   const { token_file, tls_key } = config.server;
+  const secrets = [config.file, token_file, env[TOKEN_FILE_VARIABLE], tls_key]; // a configuration may have a token, too
   return new Withheld({
     folders: [stateDir],
-    files: [
-      ...[config.file, token_file, tls_key].flatMap((file) => (file === undefined ? [] : [resolve(file)])),
-      ...auditFiles(config.audit),
-    ],
+    files: auditFiles(config.audit),
+    secrets: secrets.flatMap((file) => (file === undefined || file === '' ? [] : [resolve(file)])),
     nameless: { places: PRIVATE_PLACES, name: PRIVATE_NAME },
   });
 }

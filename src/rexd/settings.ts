@@ -14,6 +14,9 @@ export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export const HARD_LINKS = ['allow', 'refuse'] as const;
 export type HardLinks = (typeof HARD_LINKS)[number];
 
+/** Names the file of the token; counts for more than `server.token_file`. */
+export const TOKEN_FILE_VARIABLE = 'REXD_TOKEN_FILE';
+
 /** Serving many clients over sockets; all of it is for a daemon, and of no account to one that serves its own stdio. */
 export interface DaemonSettings {
   /** `HOST:PORT` of HTTP and WebSocket. */

@@ -9,6 +9,8 @@ export interface WithheldOptions {
   readonly folders: readonly string[];
   /** Files likewise. */
   readonly files?: readonly string[];
+  /** Files that programs in a sandbox are not to read either. */
+  readonly secrets?: readonly string[];
   /** Folders that may hold others whose names nobody can know in advance, and what those look like. */
   readonly nameless?: { readonly places: readonly string[]; readonly name: RegExp };
 }
@@ -17,6 +19,7 @@ export class Withheld {
   /** Where they really are, as far as there is anything. */
   readonly folders: readonly string[];
   readonly files: readonly string[];
+  readonly #secrets: readonly string[];
   readonly #known: readonly string[];
   readonly #places: readonly string[];
   readonly #name: RegExp | undefined;
@@ -24,7 +27,8 @@ export class Withheld {
   constructor(options: WithheldOptions) {
     this.folders = options.folders.map(resolveFar);
     this.files = (options.files ?? []).map(resolveFar);
-    this.#known = [...this.folders, ...this.files];
+    this.#secrets = (options.secrets ?? []).map(resolveFar);
+    this.#known = [...this.folders, ...this.files, ...this.#secrets];
     this.#places = [...new Set((options.nameless?.places ?? []).map(resolveFar))];
     this.#name = options.nameless?.name;
   }
@@ -57,6 +61,11 @@ export class Withheld {
     return [...this.folders.filter(matters), ...named].filter(isFolder);
   }
 
+  /** The secrets that are there now, likewise. */
+  listSecrets(matters: (file: string) => boolean): string[] {
+    return this.#secrets.filter((file) => matters(file) && isFile(file));
+  }
+
   #isNamed(below: string): boolean {
     return this.#name?.test(below) === true;
   }
@@ -74,6 +83,10 @@ function resolveFar(path: string): string {
 
 function isFolder(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function namesIn(place: string): string[] {

@@ -4,12 +4,11 @@ import type { IncomingMessage } from 'node:http';
 import { createSecureContext, type SecureContextOptions, TLSSocket, type TlsOptions } from 'node:tls';
 import { LocalError, toError } from '../../base/errors.js';
 import { HttpError } from '../../wire/http/errors.js';
-import type { DaemonSettings } from '../settings.js';
+import { type DaemonSettings, TOKEN_FILE_VARIABLE } from '../settings.js';
 import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from './bearer.js';
 import { readSecretFile } from './secret-file.js';
 
 export const TOKEN_VARIABLE = 'REXD_TOKEN';
-export const TOKEN_FILE_VARIABLE = 'REXD_TOKEN_FILE';
 /** Shorter ones can be guessed by whoever has the time; said in the log, not refused. */
 export const SHORT_TOKEN_CHARS = 16;
 

@@ -181,6 +181,26 @@ verifies('rexd/sandbox/files', async () => {
   expect(existsSync(join(client.root, 'mine'))).toBe(true);
 });
 
+verifies('rexd/sandbox/files', async () => {
+  // By the configuration or by the environment: what lets clients in is nothing for the commands they run.
+  await using client = await ExecClient.open({
+    config: {
+      server: ['tls_key = "{base}/app/key"'],
+      tables: ['[security.sandbox]', 'mode = "required"'],
+    },
+    env: { REXD_TOKEN_FILE: '{base}/app/token' },
+  });
+  for (const name of ['key', 'token']) {
+    const file = join(client.root, name);
+    writeFileSync(file, 'secret', { mode: 0o600 });
+    const run = await client.sh(`cat '${file}' || mv '${file}' away || rm '${file}'`);
+    expect(run.exit['exit_code'], name).not.toBe(0);
+    expect(run.stdout.toString()).toBe('');
+    expect(await client.refused('fs.read', { path: file })).toMatchObject({ code: -32002 });
+    expect(readFileSync(file, 'utf8')).toBe('secret');
+  }
+});
+
 verifies('rexd/sandbox/isolated', async () => {
   await using client = await open();
   const other = await client.start({ argv: ['sleep', '300'] });
