@@ -45,7 +45,7 @@ test('a line for the shell, and variables by value, by name and by file', async 
       'THREE=3',
       '-e',
       'SECRET',
-      '--env-file',
+      '--env-from',
       'vars',
     ],
     { env: { SECRET: 'hush' } },

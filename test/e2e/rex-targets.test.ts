@@ -196,6 +196,10 @@ test('rexd is installed, verified, configured and tested; and is gone when it is
   expect(JSON.parse((await rex(['target', 'test', 'far', '--json'])).out)).toMatchObject({ ok: true });
   await rex(['write', 'far:hello', '--content', 'hi']);
   expect(readFileSync(join(far, 'my work/hello'), 'utf8')).toBe('hi');
+  // More than the recommended megabyte: whoever installs a target runs builds there.
+  expect((await rex(['exec', 'far', '--', 'head', '-c', '3000000', '/dev/zero'])).out).toHaveLength(
+    3_000_000,
+  );
   writeFileSync(config, `${readFileSync(config, 'utf8')}# mine\n`);
   expect((await rex(['target', 'install', 'far'])).err).toContain('stays as it is');
   expect(readFileSync(config, 'utf8')).toContain('# mine');

@@ -10,10 +10,7 @@ const KEPT = 5;
 const PRINT = 'for file do if [ -f "$file" ]; then cat -- "$file"; fi; done';
 
 /** Oldest first; undefined when none is kept. Its own rexd is asked, with the configuration that the target gives it. */
-export async function remoteAuditFiles(
-  client: RexClient,
-  target: Target,
-): Promise<string[] | undefined> {
+export async function remoteAuditFiles(client: RexClient, target: Target): Promise<string[] | undefined> {
   const command = (target.transport === 'ssh' ? target.command : 'rexd') ?? DEFAULT_COMMAND;
   const check = `${command.replaceAll(/\s--?stdio\b/g, '')} --check --json`;
   const { stdout, stderr, exitCode } = await client.run({ shell: true, command: check });

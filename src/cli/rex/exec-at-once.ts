@@ -12,7 +12,7 @@ export async function execAtOnce(
 ): Promise<void> {
   await leave(async () => {
     await using context = new RexContext({ keep: true }, argv, early);
-    const code = await exec(context, [target], { env: [], envFile: [], input: true });
+    const code = await exec(context, [target], { env: [], envFrom: [], input: true });
     context.leaveIfDone(code);
     return code;
   });

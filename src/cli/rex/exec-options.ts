@@ -11,7 +11,7 @@ export interface ExecOptions {
   readonly shell?: string;
   readonly login?: boolean;
   readonly env: readonly string[];
-  readonly envFile: readonly string[];
+  readonly envFrom: readonly string[];
   readonly interactive?: boolean;
   readonly input: boolean;
   readonly detach?: boolean;
@@ -30,7 +30,7 @@ export interface ExecWords {
 export function readWords(
   { rest }: Pick<RexContext, 'rest'>,
   words: readonly string[],
-  { shell }: Pick<ExecOptions, 'shell'>,
+  { shell, requestId, detach }: Pick<ExecOptions, 'shell' | 'requestId' | 'detach'>,
 ): ExecWords {
   const [target, ...more] = words;
   const argv = rest ?? more;
@@ -40,6 +40,8 @@ export function readWords(
     throw new UsageError('which command? Write: rex exec TARGET -- COMMAND [ARGS...]');
   if (shell !== undefined && argv.length > 0)
     throw new UsageError(`either --shell or a command, not both ("${argv.join(' ')}" is one)`);
+  if (requestId !== undefined && detach !== true)
+    throw new UsageError('--request-id needs --detach: without it, each call has a session of its own');
   return { target, argv };
 }
 
@@ -69,10 +71,10 @@ export function execRequest(
 
 /** Files first, then what the command line says; a bare name takes its value from our own environment. */
 export function readEnvironment(
-  { env, envFile }: Pick<ExecOptions, 'env' | 'envFile'>,
+  { env, envFrom }: Pick<ExecOptions, 'env' | 'envFrom'>,
   own: NodeJS.ProcessEnv,
 ): Record<string, string> {
-  const lines = [...envFile.flatMap(readLines), ...env];
+  const lines = [...envFrom.flatMap(readLines), ...env];
   return Object.fromEntries(
     lines.map((line) => {
       const at = line.indexOf('=');
@@ -91,7 +93,7 @@ function readLines(file: string): string[] {
   try {
     text = readFileSync(file, 'utf8');
   } catch (thrown) {
-    throw new UsageError(`--env-file: ${toError(thrown).message}`);
+    throw new UsageError(`--env-from: ${toError(thrown).message}`);
   }
   return text
     .split(/\r?\n/)

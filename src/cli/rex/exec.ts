@@ -27,11 +27,15 @@ export const execCommand: RexCommand = {
       .option('-c, --shell <text>', 'run this text by the shell of the target instead of a command')
       .option('-l, --login', 'with --shell: a login shell, which reads the profile')
       .option('-e, --env <name=value>', 'a variable for it; a bare NAME is taken from here', collect, [])
-      .option('--env-file <file>', 'variables, one NAME=VALUE per line', collect, [])
+      // Not --env-file: Node takes that for itself, wherever it stands, and reads the file into our own environment.
+      .option('--env-from <file>', 'variables, one NAME=VALUE per line', collect, [])
       .option('-i, --interactive', 'pass on what is typed, also from a terminal')
       .option('-n, --no-input', 'give it no input, whatever is piped to us')
       .option('-d, --detach', 'leave it running, and print its id')
-      .option('--request-id <id>', 'start it at most once, however often this is called with the same id')
+      .option(
+        '--request-id <id>',
+        'with --detach: start it at most once, however often this is called with the same id',
+      )
       .option('--max-output <bytes>', 'end it when it has written more than this', parseBytes)
       .option('--events', 'print what happens as lines of JSON, as it happens')
       .action(run(exec));

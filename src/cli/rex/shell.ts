@@ -74,7 +74,7 @@ function request(
     ...(given.argv.length > 0 ? { argv: [...given.argv] } : { shell: true, command: LOGIN_SHELL }),
     ...(cwd !== undefined && { cwd }),
     ...given.own.size,
-    env: readEnvironment({ env: [...known, ...given.options.env], envFile: [] }, process.env),
+    env: readEnvironment({ env: [...known, ...given.options.env], envFrom: [] }, process.env),
     ...(context.timeoutMs !== undefined && { timeout_ms: context.timeoutMs }),
   };
 }

@@ -115,13 +115,28 @@ export async function removeFile(target: SshTarget, path: string, options: SshOp
   throw new InstallError(`${path} could not be removed${sayWhy(run)}`);
 }
 
+/**
+ * The recommended limits are for agents that connect by themselves. Who installs a target runs builds there and reads
+ * their output to the end.
+ */
+const ROOMY_LIMITS = `# Larger than the defaults: commands of people write more than a megabyte and take longer than minutes.
+[limits]
+max_output_bytes = 1099511627776
+max_file_read_bytes = 67108864
+default_timeout_ms = 3600000
+hard_timeout_ms = 86400000
+max_processes_per_session = 64
+`;
+
 /** A configuration that gives these folders and nothing else. */
 export function configText(roots: readonly string[]): string {
   // Every string of JSON is a string of TOML.
   const allowed = roots.map((root) => `[[security.allowed_roots]]\npath = ${JSON.stringify(root)}\n`);
-  return ['# Written by "rex target install": the folders that clients may work in.\n', ...allowed].join(
-    '\n',
-  );
+  return [
+    ROOMY_LIMITS,
+    '# Written by "rex target install": the folders that clients may work in.\n',
+    ...allowed,
+  ].join('\n');
 }
 
 /** What the target runs from now on. A Node that no login finds is named. */

@@ -26,12 +26,17 @@ test('without -- the first word is the target', () => {
   expect(() => readWords({ rest: undefined }, ['box'], {})).toThrow(/which command/);
 });
 
+test('an id that makes a start once-only is for what outlives the call', () => {
+  expect(() => readWords({ rest: ['true'] }, ['box'], { requestId: 'r' })).toThrow(/needs --detach/);
+  expect(readWords({ rest: ['true'] }, ['box'], { requestId: 'r', detach: true }).argv).toEqual(['true']);
+});
+
 test('variables: what comes later wins, a bare name is taken from here, a value may hold "="', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-env-'));
   const file = join(folder, 'env');
   writeFileSync(file, '# no\nA=1\r\n  B=b=b\n\n');
   try {
-    expect(readEnvironment({ env: ['A=2', 'C'], envFile: [file] }, { C: 'three' })).toEqual({
+    expect(readEnvironment({ env: ['A=2', 'C'], envFrom: [file] }, { C: 'three' })).toEqual({
       A: '2',
       B: 'b=b',
       C: 'three',
@@ -39,9 +44,9 @@ test('variables: what comes later wins, a bare name is taken from here, a value 
   } finally {
     rmSync(folder, { recursive: true });
   }
-  expect(() => readEnvironment({ env: ['D'], envFile: [] }, {})).toThrow(/no such variable/);
-  expect(() => readEnvironment({ env: ['=x'], envFile: [] }, {})).toThrow(/no name/);
-  expect(() => readEnvironment({ env: [], envFile: [join(folder, 'gone')] }, {})).toThrow(/--env-file/);
+  expect(() => readEnvironment({ env: ['D'], envFrom: [] }, {})).toThrow(/no such variable/);
+  expect(() => readEnvironment({ env: ['=x'], envFrom: [] }, {})).toThrow(/no name/);
+  expect(() => readEnvironment({ env: [], envFrom: [join(folder, 'gone')] }, {})).toThrow(/--env-from/);
 });
 
 test('times as people write them', () => {
