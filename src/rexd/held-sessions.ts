@@ -28,6 +28,8 @@ export interface HeldCall {
 export interface HeldSessions extends Resource {
   /** The sessions there are. */
   readonly size: number;
+  /** No session is there, and no request that may open one is under way. */
+  readonly idle: boolean;
   /** The result, to be put into JSON by `encodeResult` (it may be RawJson); throws what `toWireError` makes an error of. */
   call(call: HeldCall): Promise<unknown>;
 }
@@ -49,6 +51,7 @@ class Held extends Resource implements HeldSessions {
   /** Requests under way, by session. */
   readonly #busy = new Map<string, number>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
+  #underWay = 0;
 
   constructor({ idleMs }: HoldOptions, server: Server) {
     super();
@@ -61,16 +64,22 @@ class Held extends Resource implements HeldSessions {
     return this.#sessions.size;
   }
 
+  get idle(): boolean {
+    return this.size === 0 && this.#underWay === 0;
+  }
+
   async call({ id, method, params, signal = newAbort().signal }: HeldCall): Promise<unknown> {
     const after: (() => void)[] = [];
     const afterReply = (then: () => void): void => void after.push(then);
     const named = sessionIdOf(params);
+    this.#underWay += 1;
     if (named !== undefined) this.#begin(named);
     try {
       const result = await this.#server.call({ id, method, params, signal, afterReply }, this.#sessions);
       this.#watch(result);
       return result;
     } finally {
+      this.#underWay -= 1;
       if (named !== undefined) this.#finish(named);
       // What a client is told by the answer, it should have before it can ask for more: the events that follow wait in
       // the journal either way.

@@ -129,6 +129,7 @@ export class RexdServer extends Resource {
     let reads: LongAnswers | undefined;
     let walks: LongAnswers | undefined;
     this.#held.add(held);
+    held.signal.addEventListener('abort', () => this.#held.delete(held), { once: true });
     return held;
   }
 

@@ -88,8 +88,8 @@ export class Launcher {
   prepare(): void {
     if (this.#state !== 'idle') return;
     const program = this.#programs[this.#program];
-    if (program === undefined || this.#starts >= MAX_LAUNCHERS || process.versions['bun'] !== undefined) {
-      this.#state = 'given up'; // Bun starts programs without a fork of itself
+    if (program === undefined || this.#starts >= MAX_LAUNCHERS) {
+      this.#state = 'given up';
       return;
     }
     this.#starts += 1;
@@ -153,7 +153,7 @@ export class Launcher {
     child.stdin?.end(script);
     (child.stdin as Socket | null)?.unref();
     const link = linkOf(child);
-    link.unref();
+    if (this.#held === 0) link.unref(); // children of one that died may still be waited for
     link.on('error', () => {});
     link.on('data', (chunk: Buffer) => this.#take(chunk));
     link.once('close', () => this.#died());

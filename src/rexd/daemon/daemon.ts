@@ -19,11 +19,11 @@ import {
   type SocketListener,
 } from '../../wire/transport/socket.js';
 import type { CallContext } from '../context.js';
-import type { HeldSessions } from '../held-sessions.js';
 import { SessionOpen } from '../protocol/session-open.js';
 import type { RexdServer } from '../server.js';
 import type { DaemonSettings } from '../settings.js';
 import type { Access } from './access.js';
+import { Holders } from './holders.js';
 import { assertMayListen, isLoopbackHost } from './listen-address.js';
 import { type Carrier, type Metrics, openMetrics } from './metrics.js';
 import { daemonRoutes, errorStyle } from './routes.js';
@@ -49,8 +49,7 @@ export class Daemon extends Resource {
   readonly #options: DaemonOptions;
   readonly #http: HttpServer[] = [];
   readonly #unix: SocketListener[] = [];
-  /** By who may come in: sessions that were opened by POST. */
-  readonly #held = new Map<string, HeldSessions>();
+  readonly #holders: Holders;
   readonly #webSockets: WebSockets;
   readonly #gate: Pick<Access, 'authorise'>;
   #metrics!: Metrics;
@@ -70,6 +69,7 @@ export class Daemon extends Resource {
   private constructor(options: DaemonOptions) {
     super();
     this.#options = options;
+    this.#holders = new Holders(() => options.server.hold({ idleMs: options.settings.session_idle_ms }));
     this.#gate = { authorise: (req) => this.#authorise(req) };
     this.#webSockets = new WebSockets({
       path: options.settings.ws_path,
@@ -190,14 +190,11 @@ export class Daemon extends Resource {
     else void this.#options.server.serve(link);
   }
 
-  /** Sessions that were opened by POST belong to whoever has the credential, and not to a connection. */
   #callsOf(holder: string): CallHandler {
-    const { server, settings } = this.#options;
-    const held = this.#held.get(holder) ?? server.hold({ idleMs: settings.session_idle_ms });
-    this.#held.set(holder, held);
     return (call) => {
       // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
-      return call.id === undefined && call.method === SessionOpen.name ? undefined : held.call(call);
+      if (call.id === undefined && call.method === SessionOpen.name) return undefined;
+      return this.#holders.of(holder).call(call);
     };
   }
 

@@ -8,6 +8,7 @@ import type { Log } from '../../../../src/base/log.js';
 import { LimitSet } from '../../../../src/guard/limits.js';
 import { Roots } from '../../../../src/guard/roots.js';
 import { loadConfig } from '../../../../src/rexd/config.js';
+import { Holders } from '../../../../src/rexd/daemon/holders.js';
 import type { ServerFacts } from '../../../../src/rexd/context.js';
 import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { MAX_POLL_BYTES, MAX_POLL_EVENTS, MAX_POLL_MS } from '../../../../src/rexd/methods/session-events.js';
@@ -372,4 +373,22 @@ test('a connection that has ended while it asked for a session does not take it 
   const next = new Sessions(places);
   expect(ask(next)).toMatchObject({ session_id: session.id });
   await next.close();
+});
+
+test('whoever has no session by POST any more is forgotten when another comes, and not before', async () => {
+  const holders = new Holders(() => server.hold({ idleMs: 60_000 }));
+  const open = { id: 1, method: 'session.open', params: { client_name: 't' } };
+  const kept = (await holders.of('kept').call(open)) as Opened;
+  const left = (await holders.of('left').call(open)) as Opened;
+  const params = { session_id: left.session_id };
+  await holders.of('left').call({ id: 2, method: 'session.close', params });
+  const opening = holders.of('opening').call({ ...open, params: { ...open.params, resumable: true } });
+  expect(holders.size).toBe(2);
+  for (const name of ['a', 'b', 'c']) holders.of(name);
+  expect(holders.size).toBe(3);
+  const { session_id } = (await opening) as Opened;
+  for (const [name, id] of Object.entries({ kept: kept.session_id, opening: session_id }))
+    await expect(
+      holders.of(name).call({ id: 3, method: 'session.info', params: { session_id: id } }),
+    ).resolves.toBeDefined();
 });
