@@ -118,3 +118,13 @@ test('other variables are met by another keeper: a command sees what its caller 
   });
   expect(stdout).toBe(`${path}\n`);
 });
+
+test('no value of a variable stands in the command line of a keeper, where everybody could read it', async () => {
+  await using home = rexHome('5m');
+  const env = { DEPLOY_TOKEN: 'only-for-my-eyes' };
+  await home.rex(['exec', 'local', '--', 'true'], { env });
+  await home.ready();
+  const keepers = markedWith('HOME', home.folder).filter(({ command }) => command.includes('keep'));
+  expect(keepers).toHaveLength(1);
+  expect(keepers.map(({ command }) => command).join('\n')).not.toContain(env.DEPLOY_TOKEN);
+});

@@ -7,6 +7,7 @@ import { AddressInUseError } from '../../wire/transport/socket-path.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { askKeeper } from './keeper/borrow.js';
+import { readFirstLine } from './keeper/first-line.js';
 import type { KeeperSpec } from './keeper/spec.js';
 import type { KeeperStatus } from './keeper/words.js';
 import { keepIdleMs } from './keeper/idle-time.js';
@@ -15,7 +16,7 @@ import { privateFolder } from './private-folder.js';
 interface KeepOptions {
   readonly stop?: boolean;
   readonly ready?: boolean;
-  readonly serve?: string;
+  readonly serve?: boolean;
 }
 
 export const keepCommand: RexCommand = {
@@ -30,7 +31,9 @@ export const keepCommand: RexCommand = {
       .option('--stop', 'close them')
       .option('--ready', 'fail unless one waits for the next call')
       .action(run(keep));
-    command.addOption(command.createOption('--serve <spec>', 'be a keeper').hideHelp());
+    command.addOption(
+      command.createOption('--serve', 'be a keeper, of what is told on standard input').hideHelp(),
+    );
     command.addHelpText(
       'after',
       '\nREX_KEEP says how long one is kept that nobody uses: 10m, or 0 for not at all.',
@@ -39,7 +42,7 @@ export const keepCommand: RexCommand = {
 };
 
 async function keep(context: RexContext, [alias]: readonly string[], options: KeepOptions): Promise<number> {
-  if (options.serve !== undefined) return await serve(JSON.parse(options.serve) as KeeperSpec);
+  if (options.serve === true) return await serve(await readSpec());
   const folder = privateFolder(process.env);
   if (folder === undefined)
     context.fail('nothing is kept: there is no folder for it that is yours alone', 'Set XDG_RUNTIME_DIR.');
@@ -91,6 +94,13 @@ async function stopAll(found: readonly Found[]): Promise<void> {
       answer?.socket.destroy();
     }),
   );
+}
+
+/** From the call that has started us. */
+async function readSpec(): Promise<KeeperSpec> {
+  const line = await readFirstLine(process.stdin);
+  process.stdin.destroy();
+  return JSON.parse(line) as KeeperSpec;
 }
 
 async function serve(spec: KeeperSpec): Promise<number> {

@@ -1,6 +1,6 @@
 // The first line that comes over a socket; what follows it stays in the socket.
 
-import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { LocalError } from '../../../base/errors.js';
 
 /** Of the first line of either side: a key has all the variables of its caller in it. */
@@ -8,7 +8,7 @@ const MAX_GREETING_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
 /** Rejects when the socket ends before there is one, or it is too long. */
-export function readFirstLine(socket: Socket): Promise<string> {
+export function readFirstLine(socket: Readable): Promise<string> {
   return new Promise((resolve, reject) => {
     let held: Buffer = Buffer.alloc(0);
     const settle = (): void => {

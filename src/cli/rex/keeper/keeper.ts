@@ -36,7 +36,8 @@ export class Keeper extends Resource {
   #used = 0;
   #lastUse = Date.now();
   #listener: SocketListener | undefined;
-  #timers: NodeJS.Timeout[] = [];
+  #looking: NodeJS.Timeout | undefined;
+  #refilling: NodeJS.Timeout | undefined;
 
   /** Resolves when calls are taken. Rejects with AddressInUseError when another keeper does that already. */
   static async open(spec: KeeperSpec, idleMs = KEEP_IDLE_MS): Promise<Keeper> {
@@ -62,7 +63,7 @@ export class Keeper extends Resource {
       },
     );
     const { ino } = statSync(socket);
-    this.#timers.push(setInterval(() => this.#look(ino), Math.min(LOOK_MS, this.#idleMs)));
+    this.#looking = setInterval(() => this.#look(ino), Math.min(LOOK_MS, this.#idleMs));
     this.#refill(0);
   }
 
@@ -131,7 +132,8 @@ export class Keeper extends Resource {
       if (this.#links.size >= MAX_KEPT_LINKS) return;
       this.#spares.push(await this.#openSpare());
     };
-    this.#timers.push(setTimeout(() => void refill().catch(() => {}), afterMs));
+    clearTimeout(this.#refilling);
+    this.#refilling = setTimeout(() => void refill().catch(() => {}), afterMs);
   }
 
   #forget(spare: Spare): void {
@@ -162,7 +164,8 @@ export class Keeper extends Resource {
   }
 
   protected override async release(): Promise<void> {
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearInterval(this.#looking);
+    clearTimeout(this.#refilling);
     await this.#listener?.close();
     await settleAll([...this.#links].map((spare) => this.#discard(spare)));
   }

@@ -11,7 +11,7 @@ export type RelayEnd =
   /** The call ended in the middle of a line, or the connection did. */
   | 'broken';
 
-/** Resolves when either side has ended; the connection is left paused, the socket destroyed. */
+/** Resolves when either side has ended; the connection is left paused, the socket destroyed as soon as all is written. */
 export function relay(socket: Socket, { input, output }: StreamLink): Promise<RelayEnd> {
   return new Promise((resolve) => {
     let atLineEnd = true;
@@ -24,20 +24,17 @@ export function relay(socket: Socket, { input, output }: StreamLink): Promise<Re
     };
     const onOutputFree = (): void => void socket.resume();
     const onSocketFree = (): void => void input.resume();
-    const finish = (end: RelayEnd): void => {
+    const finish = (end: RelayEnd, leave = (): unknown => socket.destroy()): void => {
       socket.off('data', fromCall).off('drain', onSocketFree).off('end', callOver).off('close', callOver);
       input.off('data', toCall).off('end', linkOver).off('close', linkOver).off('error', linkOver);
       output.off('drain', onOutputFree);
       input.pause();
-      socket.destroy();
+      leave();
       resolve(end);
     };
     const callOver = (): void => finish(atLineEnd ? 'clean' : 'broken');
-    const linkOver = (): void => {
-      // What it said last is still to be read by the call.
-      socket.end();
-      finish('broken');
-    };
+    // What it said last is still to be read by the call.
+    const linkOver = (): void => finish('broken', () => socket.destroySoon());
     socket.on('data', fromCall).on('drain', onSocketFree).on('end', callOver).on('close', callOver);
     input.on('data', toCall).on('end', linkOver).on('close', linkOver).on('error', linkOver);
     output.on('drain', onOutputFree);
