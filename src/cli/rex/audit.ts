@@ -1,10 +1,12 @@
 // rex audit: what was asked of a target, as its rexd has written it down, already redacted.
 
 import type { TargetChoice } from '../../client/rex/select-target.js';
+import { LineSplitter } from '../../wire/ndjson/line-splitter.js';
 import { UsageError } from '../flags.js';
 import { type AuditLine, type AuditQuery, matches, parseAuditLine } from './audit-line.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
+import { printable } from './files/colours.js';
 import { parseDuration } from './parse-duration.js';
 
 interface AuditOptions {
@@ -49,14 +51,15 @@ async function audit(
     failed: options.failed === true,
   };
   const source = await openLog(context, choice, options);
-  let held = '';
+  const lines: string[] = [];
+  const splitter = new LineSplitter((bytes, start, end) => lines.push(bytes.toString('utf8', start, end)));
   for await (const chunk of source) {
-    const lines = (held + chunk.toString('utf8')).split('\n');
-    held = lines.pop() ?? '';
-    for (const line of lines) {
+    splitter.push(chunk);
+    for (const line of lines.splice(0)) {
       const entry = parseAuditLine(line);
       if (entry === undefined || !matches(entry, query)) continue;
-      await context.out(context.json ? `${line}\n` : `${sayEntry(entry)}\n`);
+      // What clients have called themselves and asked for is theirs to choose: nothing of it moves a cursor.
+      await context.out(context.json ? `${line}\n` : `${printable(sayEntry(entry))}\n`);
     }
   }
   return 0;

@@ -4,9 +4,11 @@ import { resolve } from 'node:path';
 import type { RexClient } from '../../client/rex/rex-client.js';
 import type { TargetChoice } from '../../client/rex/select-target.js';
 import { settleAll } from '../../base/settle-all.js';
+import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import { chooseTarget } from './choose-target.js';
 import { FailedError } from './failed-error.js';
+import { printableLines } from './files/colours.js';
 import { type Interrupt, Interrupts } from './interrupts.js';
 import { type Connection, type Early, openClient } from './open-client.js';
 import { isAllWritten, writeTo } from './standard-output.js';
@@ -25,21 +27,22 @@ export class RexContext implements AsyncDisposable {
   /** Data as JSON, and nothing else on stdout. */
   readonly json: boolean;
   readonly quiet: boolean;
-  readonly timeoutMs: number | undefined;
   /** What followed `--`, for the commands whose row says that they take it. */
   readonly rest: readonly string[] | undefined;
   readonly #options: GlobalOptions;
   readonly #interrupts = new Interrupts();
   readonly #connections: Connection[] = [];
   readonly #early: Early | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
 
   constructor(options: GlobalOptions, rest?: readonly string[], early?: Early) {
     this.#early = early;
     this.#options = options;
     this.json = options.json === true;
     this.quiet = options.quiet === true;
-    this.timeoutMs = options.timeout;
     this.rest = rest;
+    const { timeout } = options;
+    if (timeout !== undefined) this.#timer = setTimeout(() => this.#giveUp(timeout), timeout).unref();
   }
 
   /** Aborts when the user interrupts; its reason ends `rex` with the right exit code when it is thrown on. */
@@ -50,6 +53,12 @@ export class RexContext implements AsyncDisposable {
   /** For commands that pass Ctrl-C and the like on instead of ending by them. */
   onInterrupt(handler: (signal: Interrupt) => void): void {
     this.#interrupts.take(handler);
+  }
+
+  /** `--timeout` in milliseconds, for commands whose target sees to it; else the whole call ends when it is over. */
+  takeTimeout(): number | undefined {
+    clearTimeout(this.#timer);
+    return this.#options.timeout;
   }
 
   /** False for `--no-keep`. */
@@ -105,7 +114,12 @@ export class RexContext implements AsyncDisposable {
 
   /** For people, on stderr; not when they asked for quiet. */
   say(text: string): void {
-    if (!this.quiet) writeTo(process.stderr, `${text}\n`).catch(() => {}); // nobody listens: then nobody is told
+    if (!this.quiet) this.warn(text);
+  }
+
+  /** The same for what went wrong without ending the command. Names of strangers do not move the cursor. */
+  warn(text: string): void {
+    writeTo(process.stderr, `${printableLines(text)}\n`).catch(() => {}); // nobody listens: then nobody is told
   }
 
   /** Ends the command: what cannot be done, and what its user can do about it. */
@@ -120,6 +134,11 @@ export class RexContext implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await settleAll(this.#connections.map(({ client }) => client.close()));
+    clearTimeout(this.#timer);
     this.#interrupts[Symbol.dispose]();
+  }
+
+  #giveUp(afterMs: number): void {
+    this.#interrupts.end(new FailedError(`gave up after ${afterMs} ms`, undefined, EXIT.timeout));
   }
 }

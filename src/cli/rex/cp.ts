@@ -118,9 +118,8 @@ async function tell(context: RexContext, summaries: readonly CopySummary[]): Pro
     key: 'files' | 'folders' | 'links' | 'bytes' | 'resumedBytes' | 'failed' | 'bareFiles',
   ): number => summaries.reduce((total, summary) => total + summary[key], 0);
   const failures = summaries.flatMap((summary) => summary.failures);
-  for (const failure of failures) process.stderr.write(`rex: ${failure}\n`);
-  if (sum('failed') > failures.length)
-    process.stderr.write(`rex: and ${sum('failed') - failures.length} more\n`);
+  for (const failure of failures) context.warn(`rex: ${failure}`);
+  if (sum('failed') > failures.length) context.warn(`rex: and ${sum('failed') - failures.length} more`);
   if (sum('bareFiles') > 0)
     context.say(
       `rex: mode and time could not be set on ${sum('bareFiles')} files: the target runs no chmod and touch`,

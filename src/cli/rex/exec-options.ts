@@ -54,7 +54,7 @@ export function execRequest(
   const { argv, options, context } = given;
   const cwd = context.folderOn(choice);
   const env = readEnvironment(options, process.env);
-  const timeout = context.timeoutMs ?? (options.detach === true ? undefined : limits.hard_timeout_ms);
+  const timeout = context.takeTimeout() ?? (options.detach === true ? undefined : limits.hard_timeout_ms);
   const maxOutput = options.maxOutput ?? limits.max_output_bytes;
   const login = options.login ?? choice.target?.loginShell;
   return {

@@ -3,6 +3,7 @@
 import { posix } from 'node:path';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
+import { forReader } from './files/colours.js';
 import { explainPath, PathsOnTargets } from './files/on-target.js';
 import { parseCount } from './files/parse-range.js';
 
@@ -52,8 +53,11 @@ async function glob(context: RexContext, args: readonly string[], options: GlobO
   const base = absolute ? undefined : (folder ?? client.session.workspace_roots[0]);
   const matches = result.matches.map((path) => (base === undefined ? path : shorten(path, base)));
   if (context.json) await context.outJson({ target: place.choice.alias, ...result });
-  else await context.out(matches.map((path) => `${path}${options.null === true ? '\0' : '\n'}`).join(''));
-  if (result.truncated) process.stderr.write(`rex: not all of them; the first ${matches.length}\n`);
+  else
+    await context.out(
+      matches.map((path) => (options.null === true ? `${path}\0` : `${forReader(path)}\n`)).join(''),
+    );
+  if (result.truncated) context.warn(`rex: not all of them; the first ${matches.length}`);
   return undefined;
 }
 

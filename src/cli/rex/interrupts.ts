@@ -34,6 +34,11 @@ export class Interrupts implements Disposable {
     return this.#controller.signal;
   }
 
+  /** The same for another reason than a signal. */
+  end(reason: Error): void {
+    this.#controller.abort(reason);
+  }
+
   /** From now on signals are this handler's; `signal` is no longer aborted by them. */
   take(handler: (signal: Interrupt) => void): void {
     this.#handler = handler;

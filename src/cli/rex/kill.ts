@@ -30,7 +30,8 @@ async function kill(
   for (const id of ids) {
     const { ok } = await client.request('exec.kill', { process_id: id, signal });
     results.push({ process_id: id, signal, ok });
-    if (!context.json) context.say(`${id}: sent ${signal}`);
+    if (!ok) context.warn(`${id}: has ended already`);
+    else if (!context.json) context.say(`${id}: sent ${signal}`);
   }
   if (context.json) await context.outJson(results);
   return results.every(({ ok }) => ok) ? 0 : 1;

@@ -4,8 +4,9 @@ import { LocalError, RpcError, toError } from '../../base/errors.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import { FailedError } from './failed-error.js';
+import { printableLines } from './files/colours.js';
 import { InterruptedError } from './interrupts.js';
-import { isAllWritten, isReaderGone, writeTo } from './standard-output.js';
+import { isAllWritten, ReaderGoneError, writeTo } from './standard-output.js';
 
 export async function leave(work: () => Promise<number>): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
@@ -18,14 +19,15 @@ export async function leave(work: () => Promise<number>): Promise<void> {
 /** The exit code. */
 function tell(thrown: unknown): number {
   const error = toError(thrown);
-  if (isReaderGone(error)) return EXIT.ok;
+  if (error instanceof ReaderGoneError) return EXIT.ok;
   if (error instanceof InterruptedError) return error.exitCode;
   const isOurs = error instanceof LocalError || error instanceof RpcError;
   const said = isOurs ? `${error.message}${whichPath(error)}` : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : undefined;
   const usage = error instanceof UsageError;
   const advice = hint ?? (usage ? 'Try: rex --help' : undefined);
-  writeTo(process.stderr, `rex: ${said}\n${advice === undefined ? '' : `${advice}\n`}`).catch(() => {});
+  const text = `rex: ${said}${advice === undefined ? '' : `\n${advice}`}`;
+  writeTo(process.stderr, `${printableLines(text)}\n`).catch(() => {}); // much of it is in the words of the other side
   if (error instanceof FailedError) return error.exitCode;
   return usage ? EXIT.usage : EXIT.failed;
 }

@@ -53,9 +53,7 @@ async function list(context: RexContext, paths: readonly string[], options: LsOp
         await context.out(`${title}${text}`);
       }
       if (result.truncated)
-        process.stderr.write(
-          `rex: ${place.shown}: not all of it; there are more than ${result.entries.length}\n`,
-        );
+        context.warn(`rex: ${place.shown}: not all of it; there are more than ${result.entries.length}`);
     } catch (thrown) {
       throw explainPath(place.shown, thrown);
     }

@@ -10,6 +10,7 @@ import { COMMANDS } from './commands.js';
 import { type GlobalOptions, RexContext } from './context.js';
 import { leave } from './leave.js';
 import { parseDuration } from './parse-duration.js';
+import { untilInterrupted } from './until-interrupted.js';
 
 const EXAMPLES: RexCommand['examples'] = [
   ['rex exec local -- uname -a', 'run a command on this machine'],
@@ -79,7 +80,8 @@ async function runCommand(
     async (...given: unknown[]): Promise<void> => {
       const chosen = given.at(-1) as Command;
       await using context = new RexContext(program.opts<GlobalOptions>(), rest);
-      code = (await task(context, chosen.args, chosen.opts<Options>())) ?? EXIT.ok;
+      const work = task(context, chosen.args, chosen.opts<Options>());
+      code = (await untilInterrupted(work, context.signal)) ?? EXIT.ok;
       context.leaveIfDone(code);
     };
   define(command, run);

@@ -3,6 +3,7 @@
 import type { RexResult } from '../../client/rex/rex-methods.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
+import { printable } from './files/colours.js';
 
 type Listed = RexResult<'exec.list'>['processes'][number];
 
@@ -58,7 +59,7 @@ function since(started: string): string {
 
 /** Only to be read; nothing that could move the cursor gets to a terminal. */
 function quote(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : JSON.stringify(word);
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : printable(JSON.stringify(word));
 }
 
 function short(text: string): string {

@@ -48,7 +48,7 @@ async function read(context: RexContext, paths: readonly string[], options: Read
       // As with cat: one that cannot be read does not keep the others.
       const error = explainPath(place.shown, thrown);
       if (paths.length === 1 || !(error instanceof FailedError)) throw error;
-      process.stderr.write(`rex: ${error.message}\n`);
+      context.warn(`rex: ${error.message}`);
       code = EXIT.failed;
     }
   }

@@ -5,7 +5,7 @@ import type { RexParams, RexResult } from '../../client/rex/rex-methods.js';
 import { EXIT } from '../exit-codes.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { type Colours, coloursFor, printable } from './files/colours.js';
+import { type Colours, coloursFor, forReader, printable } from './files/colours.js';
 import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js';
 import { parseCount } from './files/parse-range.js';
 
@@ -77,6 +77,7 @@ function paramsFor(
   options: SearchOptions,
 ): RexParams<'fs.search'> {
   const globs = options.glob ?? [];
+  const timeoutMs = context.takeTimeout();
   return {
     query,
     path,
@@ -91,7 +92,7 @@ function paramsFor(
     ...(options.filesWithMatches === true
       ? { max_per_file: 1 }
       : options.maxCount !== undefined && { max_per_file: options.maxCount }),
-    ...(context.timeoutMs !== undefined && { timeout_ms: context.timeoutMs }),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
   };
 }
 
@@ -133,12 +134,12 @@ function sayMatch(match: Match, path: string, seen: number, colours: Colours): s
 }
 
 function safe(text: string, colours: Colours): string {
-  return colours.on ? printable(text) : text;
+  return colours.on ? printable(text) : forReader(text);
 }
 
 function tellBounds(context: RexContext, found: Found): void {
   const said = found.truncated_by === undefined ? 'a bound' : BOUNDS[found.truncated_by];
-  if (found.truncated) process.stderr.write(`rex: not all of it: ${said}\n`);
+  if (found.truncated) context.warn(`rex: not all of it: ${said}`);
   if (found.large_files > 0) context.say(`rex: ${found.large_files} files were too large to be searched`);
   if (found.unreadable > 0) context.say(`rex: ${found.unreadable} files could not be read`);
 }

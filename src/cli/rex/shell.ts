@@ -69,13 +69,14 @@ function request(
   given: { readonly argv: readonly string[]; readonly options: ShellOptions; readonly own: OwnTerminal },
 ): RexParams<'pty.open'> {
   const cwd = context.folderOn(choice);
+  const timeoutMs = context.takeTimeout();
   const known = TERMINAL_VARIABLES.filter((name) => process.env[name] !== undefined);
   return {
     ...(given.argv.length > 0 ? { argv: [...given.argv] } : { shell: true, command: LOGIN_SHELL }),
     ...(cwd !== undefined && { cwd }),
     ...given.own.size,
     env: readEnvironment({ env: [...known, ...given.options.env], envFrom: [] }, process.env),
-    ...(context.timeoutMs !== undefined && { timeout_ms: context.timeoutMs }),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
   };
 }
 

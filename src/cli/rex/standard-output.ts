@@ -1,21 +1,25 @@
 // Standard output, at the pace of whoever reads it; nobody reading any more is no failure.
 
 import { writeSync } from 'node:fs';
-import { errnoOf, toError } from '../../base/errors.js';
+import { errnoOf, LocalError, toError } from '../../base/errors.js';
 
-/** Whoever has seen enough (`rex … | head`) has ended it on purpose. */
-export function isReaderGone(error: Error): boolean {
-  return ['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED'].includes(codeOf(error));
+/** Whoever has seen enough (`rex … | head`) has ended it on purpose. The same errno of a connection is another matter. */
+export class ReaderGoneError extends LocalError {
+  override readonly name = 'ReaderGoneError';
+
+  constructor(cause: Error) {
+    super('reader_gone', 'nobody reads our output any more', { cause });
+  }
 }
 
-/** Resolves when the stream has taken it. Rejects with what `isReaderGone` knows when nobody reads. */
+/** Resolves when the stream has taken it. Rejects with a ReaderGoneError when nobody reads. */
 export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8Array): Promise<void> {
   if (!watched.has(stream)) stream.on('error', ignore); // the callback is told as well, a moment earlier
   watched.add(stream);
   await new Promise<void>((resolve, reject) => {
     stream.write(bytes, (error) => {
       if (error === undefined || error === null) resolve();
-      else reject(toError(error));
+      else reject(GONE.has(codeOf(error)) ? new ReaderGoneError(error) : toError(error));
     });
   });
 }
@@ -34,6 +38,7 @@ export function writeNow(fd: 1 | 2, text: string): void {
   }
 }
 
+const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 const watched = new Set<NodeJS.WriteStream>();
 
 function ignore(): void {}

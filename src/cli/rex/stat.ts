@@ -32,7 +32,7 @@ async function stat(context: RexContext, paths: readonly string[]): Promise<numb
     });
     if (!found.exists) code = EXIT.failed;
     if (context.json) await context.outJson({ target: place.choice.alias, ...found });
-    else if (!found.exists) process.stderr.write(`rex: ${place.shown}: no such file or directory\n`);
+    else if (!found.exists) context.warn(`rex: ${place.shown}: no such file or directory`);
     else {
       const { type, size, mtime, mode, uid, gid, symlink_target: target } = found;
       const rows = [

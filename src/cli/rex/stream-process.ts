@@ -1,12 +1,11 @@
 // A process on the other side as if it ran here: its output on our streams, our signals to it, its end as our exit code.
 
 import type { RemoteExit, RemoteProcess } from '../../client/rex/remote-process.js';
-import { toError } from '../../base/errors.js';
 import { EXIT } from '../exit-codes.js';
 import type { RexContext } from './context.js';
 import type { Flow } from './flow.js';
 import type { Interrupt } from './interrupts.js';
-import { isReaderGone, writeTo } from './standard-output.js';
+import { ReaderGoneError, writeTo } from './standard-output.js';
 
 /** After SIGTERM or SIGHUP: how long the other side has to end what runs there before we go without its word. */
 const LEAVE_MS = 5000;
@@ -23,7 +22,7 @@ export async function streamProcess(
   try {
     for await (const { stream, bytes } of running) await writeHeld(process[stream], bytes, flow);
   } catch (thrown) {
-    if (!isReaderGone(toError(thrown))) throw thrown;
+    if (!(thrown instanceof ReaderGoneError)) throw thrown;
     await running.kill('KILL').catch(() => {});
     return READER_GONE;
   }

@@ -32,6 +32,16 @@ export function coloursFor(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = 
 // oxlint-disable-next-line no-control-regex -- these are what must not reach a terminal from a stranger's file
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;
 
+/** Several lines of which the same holds. */
+export function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n');
+}
+
+/** For data on stdout: as it is for a program, printable where a person sees it. */
+export function forReader(text: string, stream: NodeJS.WriteStream = process.stdout): string {
+  return stream.isTTY ? printable(text) : text;
+}
+
 /** A name or line that cannot move a terminal's cursor or change its title. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (char) =>
