@@ -4,16 +4,12 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Log } from '../../src/base/log.js';
 import { openHttpLink } from '../../src/client/rex/http-link.js';
 import { RexClient } from '../../src/client/rex/rex-client.js';
 import { openUnixLink } from '../../src/client/rex/unix-link.js';
 import { openWebSocketLink } from '../../src/client/rex/websocket-link.js';
-import { Roots } from '../../src/guard/roots.js';
-import { loadConfig } from '../../src/rexd/config.js';
-import { RexdServer } from '../../src/rexd/server.js';
+import { openInProcess } from '../../src/rexd/in-process.js';
 import type { Link } from '../../src/wire/transport/link.js';
-import { linkedPair } from '../../src/wire/transport/memory.js';
 import { childLink } from '../../src/wire/transport/stdio.js';
 import { DaemonUnderTest, TOKEN } from '../helpers/daemon.js';
 import { isAlive } from '../helpers/proc.js';
@@ -35,7 +31,6 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 const ends: (() => Promise<unknown>)[] = [];
 
 const WAYS: Readonly<Record<string, () => Promise<Link>>> = {
@@ -49,27 +44,7 @@ const WAYS: Readonly<Record<string, () => Promise<Link>>> = {
     ends.push(async () => await gone);
     return childLink(child);
   },
-  memory: async () => {
-    const config = await loadConfig(join(daemon.base, 'config.toml'), {});
-    const server = new RexdServer({
-      facts: {
-        roots: Roots.open([daemon.root]),
-        limits: config.limits,
-        reportVersion: '0',
-        capabilities: ['exec', 'fs'],
-        policy: config.policy,
-        environment: process.env,
-        passedVariables: [],
-        stateDir: join(daemon.base, 'state'),
-        allowDetach: true,
-      },
-      log: silent,
-    });
-    const [near, far] = linkedPair();
-    void server.serve(near);
-    ends.push(() => server.close());
-    return far;
-  },
+  memory: () => openInProcess({ configFile: join(daemon.base, 'config.toml') }),
   unix: () => openUnixLink(join(daemon.base, 's')),
   ws: () => openWebSocketLink({ url: daemon.url, token: TOKEN }),
   http: () => Promise.resolve(openHttpLink({ url: daemon.url, token: TOKEN })),
