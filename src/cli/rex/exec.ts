@@ -48,6 +48,7 @@ export async function exec(
   options: ExecOptions,
 ): Promise<number> {
   const { target, argv } = readWords(context, words, options);
+  context.takeTimeout(); // it is the time of the command, not of the way there
   const choice = await context.choose(target);
   const connection = await context.open(choice);
   const { client } = connection;

@@ -52,6 +52,7 @@ async function shell(context: RexContext, words: readonly string[], options: She
       'Without one, use: rex exec TARGET -- COMMAND',
       EXIT.usage,
     );
+  context.takeTimeout(); // it is the time of the program, not of the way there
   const choice = await context.choose(target);
   const { client } = await context.open(choice);
   using own = new OwnTerminal();
