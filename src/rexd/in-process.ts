@@ -25,7 +25,7 @@ export async function openInProcess(options: InProcessOptions = {}): Promise<Lin
   const { roots = [], environment = process.env } = options;
   const config = await loadConfig(options.configFile, environment);
   const stateDir = stateDirOf(config, environment);
-  const own = ownFolders(stateDir, config);
+  const own = ownFolders(stateDir, config, environment);
   const configured = config.security.allowed_roots.map(({ path }) => path);
   const { sandbox } = await prepareSandbox(config, own);
   const server = new RexdServer({
