@@ -2,6 +2,7 @@
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { LocalError } from '../../base/errors.js';
+import { MAX_LINE_BYTES } from '../../wire/ndjson/line-splitter.js';
 
 /** Noise before the first line of protocol; past it, something else is talking. */
 export const MAX_NOISE_BYTES = 64 * 1024;
@@ -54,7 +55,8 @@ export class SkipNoise extends Transform {
         return;
       }
     }
-    const tooMuch = this.#noiseBytes + this.#held.length > MAX_NOISE_BYTES && !this.#held.includes(BEGINNING);
+    const begins = this.#held.length <= MAX_LINE_BYTES && this.#held.includes(BEGINNING);
+    const tooMuch = this.#noiseBytes + this.#held.length > MAX_NOISE_BYTES && !begins;
     done(tooMuch ? this.#giveUp(true) : null);
   }
 

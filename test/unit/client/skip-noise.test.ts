@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_NOISE_BYTES, NoiseError, SkipNoise } from '../../../src/client/rex/skip-noise.js';
+import { MAX_LINE_BYTES } from '../../../src/wire/ndjson/line-splitter.js';
 
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{}}\n';
 
@@ -81,4 +82,9 @@ test('a first answer longer than the cap is no noise', async () => {
   const long = `{"jsonrpc":"2.0","id":1,"result":${JSON.stringify('x'.repeat(MAX_NOISE_BYTES * 2))}}\n`;
   const passed = await buffer(Readable.from(cut(Buffer.from(long), [999])).pipe(new SkipNoise()));
   expect(passed.toString()).toBe(long);
+});
+
+test('a first answer that never ends has a cap too', async () => {
+  const error = await failure(`{"jsonrpc":"2.0","id":1,"result":"${'x'.repeat(MAX_LINE_BYTES)}`);
+  expect(error.tooMuch).toBe(true);
 });
