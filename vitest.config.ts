@@ -34,6 +34,8 @@ export default defineConfig({
       project('architecture', ['test/architecture/**/*.test.ts']),
       project('conformance', ['test/conformance/**/*.test.ts'], { needsBuild: true }),
       project('e2e', ['test/e2e/**/*.test.ts'], { needsBuild: true, testTimeout: 120_000 }),
+      // Changes the machine itself (a package is installed, and with it a configuration that every rexd reads): alone, at the end.
+      project('system', ['test/system/**/*.test.ts'], { needsBuild: true, testTimeout: 300_000, order: 1 }),
     ],
   },
 });
@@ -43,13 +45,18 @@ interface ProjectOptions {
   readonly isolate?: boolean;
   readonly testTimeout?: number;
   readonly needsBuild?: boolean;
+  /** Projects of a higher number wait for those of a lower. */
+  readonly order?: number;
 }
 
 function project(name: string, include: string[], options: ProjectOptions = {}) {
-  const { needsBuild = false, ...test } = options;
+  const { needsBuild = false, order = 0, ...test } = options;
   const globalSetup = [
     'test/helpers/orphan-census.ts',
     ...(needsBuild ? ['test/helpers/fresh-build.ts'] : []),
   ];
-  return { extends: true as const, test: { name, include, globalSetup, ...test } };
+  return {
+    extends: true as const,
+    test: { name, include, globalSetup, sequence: { groupOrder: order }, ...test },
+  };
 }

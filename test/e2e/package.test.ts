@@ -33,7 +33,7 @@ beforeAll(() => {
   [packed] = JSON.parse(report) as [Packed];
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
   npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)], folder);
-}, 120_000);
+}, 300_000);
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

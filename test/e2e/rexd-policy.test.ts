@@ -214,7 +214,7 @@ test('where the add-on for terminals is missing the server says so, and all else
   const alone = join(folder, 'rexd.js'); // one file: no node_modules around it
   copyFileSync(bin('rexd'), alone);
   await using client = new Client(alone, '');
-  expect(await client.capabilities()).toEqual(['exec', 'fs', 'events']);
+  expect(await client.capabilities()).toEqual(['exec', 'fs', 'events', 'resume']);
   expect((await client.call('pty.open', { argv: ['true'] })).error).toMatchObject({
     code: -32007,
     data: { capability: 'pty' },

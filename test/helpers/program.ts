@@ -21,7 +21,8 @@ export interface ProgramOptions {
 }
 
 const NEVER = Symbol('the output ended');
-const LINE_TIMEOUT_MS = 10_000;
+/** Long enough for a program that starts another one on a busy machine; what hangs is found by the test's own time. */
+const LINE_TIMEOUT_MS = 60_000;
 
 /** Reads the program's stdout as lines, in order; none is lost between two calls of `line`. */
 export class Program implements AsyncDisposable {
