@@ -12,7 +12,7 @@ const EXTERNAL = ['@lydell/node-pty', 'libsql'];
 
 /** Where esbuild believes it writes: the names of parts must not depend on the machine. */
 const OUTDIR = '/bundle';
-const MAIN = './main.js';
+export const MAIN = './main.js';
 const OLDEST_NODE = 20;
 /** Stands for the end of a comment; no source has it. */
 const COMMENT_END = '*\u0001/';
@@ -23,8 +23,24 @@ interface Part {
   readonly code: string;
 }
 
+interface Parts {
+  readonly parts: readonly Part[];
+  /** The names of those that a start comes to. */
+  readonly ofStart: ReadonlySet<string>;
+}
+
 /** The text of an executable, from its entry in the sources. */
 export async function bundleExecutable(entry: string, plugins: Plugin[] = []): Promise<string> {
+  const { parts, ofStart } = await cutIntoParts(entry, EXTERNAL, plugins);
+  return pack(parts, ofStart);
+}
+
+/** What is reached by `import()` alone is a part of its own. */
+export async function cutIntoParts(
+  entry: string,
+  external: string[],
+  plugins: Plugin[] = [],
+): Promise<Parts> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     outdir: OUTDIR,
@@ -38,7 +54,7 @@ export async function bundleExecutable(entry: string, plugins: Plugin[] = []): P
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
-    external: EXTERNAL,
+    external,
     plugins,
     // CommonJS has no import.meta; add-ons are looked for from where the bundle lies.
     define: { 'import.meta.url': '__bundleUrl', 'import.meta.dirname': '__dirname' },
@@ -46,7 +62,7 @@ export async function bundleExecutable(entry: string, plugins: Plugin[] = []): P
     chunkNames: '[hash]',
     logLevel: 'warning',
   });
-  return pack(await Promise.all(outputFiles.map(toPart)), partsOfStart(metafile));
+  return { parts: await Promise.all(outputFiles.map(toPart)), ofStart: partsOfStart(metafile) };
 }
 
 async function toPart(file: OutputFile): Promise<Part> {
@@ -128,7 +144,7 @@ __load("${MAIN}");
 `;
 }
 
-function asRecord(group: readonly Part[]): string {
+export function asRecord(group: readonly Part[]): string {
   const members = group.map(
     ({ name, code }) =>
       `${JSON.stringify(name)}:function(require,module,exports,__dirname,__bundleUrl){${code}\n}`,

@@ -3,12 +3,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
+import { startByBun } from '../runtime/bun-spawn.js';
 import type { Fifo } from './fifo-pool.js';
 import { readFifo } from './fifo-reader.js';
 import { HostProcess } from './host-process.js';
 import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
-import { leaderOfChild } from './leader.js';
+import { type Leader, leaderOfChild } from './leader.js';
 import { MARK_VARIABLE, newChildMark } from './mark.js';
 import { hideMasters } from './open-masters.js';
 import { OutputPipe } from './output-pipe.js';
@@ -53,7 +54,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
   if (typeof launched === 'object') return fromLauncher(launched, mark);
   const fifos = await openPipes(options);
   const passed = [fifos.stdout?.writeFd, fifos.stderr?.writeFd];
-  let child: ChildProcess | undefined;
+  let child: Child | undefined;
   try {
     const stdin = fifos.stdin?.readFd ?? inputFor(options.stdin);
     if (typeof stdin === 'number') passed.push(stdin);
@@ -72,10 +73,10 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
     closeAll(passed); // the child has its own; while we have one there is no end of output
   }
   return new HostProcess({
-    leader: leaderOfChild(child),
+    leader: child.leader,
     mark,
     detached,
-    stdin: openInput(child, fifos.stdin, options.stdin),
+    stdin: openInput(child.stdin, fifos.stdin, options.stdin),
     stdout: openOutput(child.stdout, fifos.stdout, mark),
     stderr: openOutput(child.stderr, fifos.stderr, mark),
   });
@@ -92,14 +93,25 @@ function fromLauncher({ leader, stdin, stdout, stderr }: LauncherStart, mark: st
   });
 }
 
-async function launch(options: SpawnOptions, mark: string, stdio: ChildStdio[]): Promise<ChildProcess> {
+/** What has been started, and what of its streams is Node's own. */
+interface Child extends Pick<ChildProcess, 'stdin' | 'stdout' | 'stderr'> {
+  readonly leader: Leader;
+}
+
+const NO_STREAMS = { stdin: null, stdout: null, stderr: null };
+
+async function launch(options: SpawnOptions, mark: string, stdio: ChildStdio[]): Promise<Child> {
   const [program = '', ...args] = options.argv;
   const env: Record<string, string | undefined> = { [MARK_VARIABLE]: mark, ...(options.env ?? process.env) };
   env[MARK_VARIABLE] = mark;
   const attempt = { program, cwd: options.cwd, path: env['PATH'] };
+  const hidden = hideMasters(stdio);
+  const leader = startByBun({ argv: options.argv, cwd: options.cwd, env, stdio: hidden });
+  if (leader !== undefined) return { leader, ...NO_STREAMS };
   try {
-    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio: hideMasters(stdio) });
-    if (child.pid !== undefined) return child;
+    const child = spawn(program, args, { cwd: options.cwd, env, detached: true, stdio: hidden });
+    const { stdin, stdout, stderr } = child;
+    if (child.pid !== undefined) return { leader: leaderOfChild(child), stdin, stdout, stderr };
     const [error] = (await once(child, 'error')) as [Error];
     throw error;
   } catch (error) {
@@ -130,15 +142,15 @@ function outputFor(target: OutputTarget = 'pipe', fifo: Fifo | undefined): Child
 }
 
 function openInput(
-  child: ChildProcess,
+  stream: ChildProcess['stdin'],
   fifo: Fifo | undefined,
   input: SpawnOptions['stdin'],
 ): InputPipe | undefined {
   if (fifo !== undefined) return inputThroughFifo(fifo.writeFd);
-  if (child.stdin === null) return undefined;
-  const pipe = new InputPipe(child.stdin);
+  if (stream === null) return undefined;
+  const pipe = new InputPipe(stream);
   if (input === 'pipe') return pipe;
-  child.stdin.end(input); // bytes for which there was no file
+  stream.end(input); // bytes for which there was no file
   return undefined;
 }
 
