@@ -1,6 +1,5 @@
 // Standard output, at the pace of whoever reads it; nobody reading any more is no failure.
 
-import { writeSync } from 'node:fs';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
 
 /** Whoever has seen enough (`rex … | head`) has ended it on purpose. The same errno of a connection is another matter. */
@@ -27,15 +26,6 @@ export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8A
 /** Whether all that was written is with the system: then nothing is lost by leaving at once. */
 export function isAllWritten(): boolean {
   return [...watched].every((stream) => stream.writableLength === 0);
-}
-
-/** For a last word, before Node's streams are loaded or when they are not to be. */
-export function writeNow(fd: 1 | 2, text: string): void {
-  try {
-    writeSync(fd, text);
-  } catch {
-    // nobody to tell
-  }
 }
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
