@@ -13,6 +13,7 @@ const SLOW = [
   'host/pty/*',
   'host/store/{database,file-lock,json-store}',
   'host/supervisor/{supervisor,unkillable}',
+  'rexd/spool-dir',
   'wire/http/{body,event-stream,limits}',
   'wire/jsonrpc/{peer-life,peer-properties}',
   'wire/sse/decode',

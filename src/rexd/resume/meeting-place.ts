@@ -16,6 +16,8 @@ import { type MeetingFolder, isOwnSocket, openMeetingFolder } from './meeting-fo
 export const MAX_MEETINGS = 16;
 /** Sockets of servers that were killed, looked at when one begins to listen; the next one looks at more. */
 export const MAX_SWEPT = 64;
+/** A socket is made before it is listened at: one that is younger may be of a server that is just starting. */
+export const MIN_SWEPT_AGE_MS = 10_000;
 
 export interface MeetingOptions {
   readonly stateDir: string;
@@ -93,7 +95,9 @@ async function sweep(folder: MeetingFolder, own: string): Promise<void> {
     const { ino } = lstatSync(`${folder.here}/${own}`);
     for (const name of readdirSync(folder.here).slice(0, MAX_SWEPT)) {
       const path = `${folder.here}/${name}`;
-      if (!isOwnSocket(path) || lstatSync(path).ino === ino) continue;
+      if (!isOwnSocket(path)) continue;
+      const stat = lstatSync(path);
+      if (stat.ino === ino || Date.now() - stat.mtimeMs < MIN_SWEPT_AGE_MS) continue;
       const socket = await connectTo(path);
       socket?.destroy();
       if (socket === undefined) rmSync(path, { force: true });
