@@ -2,7 +2,6 @@
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
-import { randomInt } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -20,6 +19,8 @@ import { mutantOf, spell } from './mutants.js';
 import type { FieldExamples } from './schema-example.js';
 
 const MESSAGES = Number(process.env['HAWSER_MUTANTS'] ?? 100_000);
+/** The same messages in every run, so that a failure is somebody's change; HAWSER_SEED=n sends others. */
+const SEED = 20_261_116;
 /** Messages to one session. */
 const CHUNK = 500;
 const PROBE_EVERY = 50;
@@ -85,7 +86,7 @@ const fieldsOf = (method: string): FieldExamples =>
 test(
   `${MESSAGES} mutated messages leave the server alive, bounded and exact`,
   async (context) => {
-    const seed = Number(process.env['HAWSER_SEED'] ?? randomInt(2 ** 31));
+    const seed = Number(process.env['HAWSER_SEED'] ?? SEED);
     await context.annotate(`HAWSER_SEED=${seed}`);
     using grounds = makeGrounds();
     const mark = `${process.env[MARK] ?? ''}/mutants-${seed}`;

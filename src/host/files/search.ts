@@ -60,6 +60,9 @@ export interface FileMatch extends LineMatch {
 }
 
 /** Why there may be more than was given: which of the bounds was reached. */
+/** A timer may go off this much before its time, by the clock. */
+const TIMER_SLACK_MS = 2;
+
 export type SearchEnd = 'matches' | 'room' | 'files' | 'bytes' | 'time' | 'pattern' | 'tree' | 'per_file';
 
 export interface SearchResult {
@@ -136,7 +139,8 @@ class Search {
       closeSync(openPinnedFile(this.#set, held, asked, constants.O_RDONLY)); // why it cannot be read is an answer here
       return (await this.#read(held, asked)) ?? (await this.#batch.flush());
     } catch (error) {
-      if (error instanceof PatternTooSlowError) return performance.now() >= this.#until ? 'time' : 'pattern';
+      if (error instanceof PatternTooSlowError)
+        return performance.now() >= this.#until - TIMER_SLACK_MS ? 'time' : 'pattern';
       throw error;
     }
   }

@@ -4,6 +4,7 @@
 
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { toRexdError } from '../translate-error.js';
 import type { DetachedRun } from '../../host/process/detached-run.js';
 import type { DetachedStore } from '../../host/process/detached-store.js';
 import { makeFolders } from '../../host/make-folders.js';
@@ -102,11 +103,20 @@ function fingerprint({ session, params }: StartOnce): string {
   const { session_id: _session, request_id: _request, env, cwd, ...rest } = params;
   const base = session.cwd ?? '/';
   const variables = Object.entries(env ?? {}).sort(([a], [b]) => (a < b ? -1 : 1));
-  const all = [rest, variables, session.roots.resolve(cwd ?? base, base)];
+  const all = [rest, variables, resolveFolder(session, cwd ?? base, base)];
   return createHash('sha256').update(JSON.stringify(all)).digest('hex');
 }
 
 function anotherCommand(id: string): Error {
   const data = { request_id: id, reason: 'request_id_reused' };
   return invalidParam('request_id', 'was used for another command; choose a new one', data);
+}
+
+/** What is no path is refused in the words that a start without an id has for it. */
+function resolveFolder(session: Session, cwd: string, base: string): string {
+  try {
+    return session.roots.resolve(cwd, base);
+  } catch (thrown) {
+    throw toRexdError(thrown, session.roots);
+  }
 }
