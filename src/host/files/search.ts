@@ -59,10 +59,10 @@ export interface FileMatch extends LineMatch {
   readonly path: string;
 }
 
-/** Why there may be more than was given: which of the bounds was reached. */
 /** A timer may go off this much before its time, by the clock. */
 const TIMER_SLACK_MS = 2;
 
+/** Why there may be more than was given: which of the bounds was reached. */
 export type SearchEnd = 'matches' | 'room' | 'files' | 'bytes' | 'time' | 'pattern' | 'tree' | 'per_file';
 
 export interface SearchResult {
