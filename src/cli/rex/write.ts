@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { RpcError } from '../../base/errors.js';
-import { WRITE_CHUNK_BYTES } from '../../client/rex/copy-file.js';
+import { gather } from '../../client/rex/copy-file.js';
 import { remoteSide } from '../../client/rex/copy-remote.js';
 import { newId } from '../../base/ids.js';
 import { UsageError } from '../flags.js';
@@ -137,17 +137,7 @@ async function* inPieces(options: WriteOptions): AsyncGenerator<Buffer, void> {
     yield Buffer.from(options.content);
     return;
   }
-  let held: Buffer[] = [];
-  let size = 0;
-  for await (const bytes of inputFrom(options.from ?? '-')) {
-    held.push(bytes);
-    size += bytes.length;
-    if (size < WRITE_CHUNK_BYTES) continue;
-    yield Buffer.concat(held);
-    held = [];
-    size = 0;
-  }
-  if (size > 0) yield Buffer.concat(held);
+  yield* gather(inputFrom(options.from ?? '-'));
 }
 
 async function setMode({ client, path, shown }: OnTarget, mode: number): Promise<void> {

@@ -126,7 +126,8 @@ async function* readUpTo(
   }
 }
 
-async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
+/** The same bytes in pieces that are each worth a request. */
+export async function* gather(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void> {
   let held: Buffer[] = [];
   let size = 0;
   for await (const bytes of chunks) {
