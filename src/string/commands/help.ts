@@ -1,0 +1,36 @@
+// /help: every command that may be used in this topic, by what it is for.
+
+import { succeed } from '../result.js';
+import type { Session } from '../session/session.js';
+import { COMMAND_GROUPS, type Command, type CommandGroup } from './command.js';
+
+const TITLES: Readonly<Record<CommandGroup, string>> = {
+  navigate: 'Navigate',
+  inspect: 'Inspect',
+  state: 'State and shell',
+  topics: 'Topics',
+  events: 'Events',
+  hub: 'This hub',
+};
+
+/** The table is handed in: the help is itself a row of it. */
+export function makeHelpCommand(commandsIn: (session: Session) => readonly Command[]): Command {
+  return {
+    name: 'help',
+    group: 'inspect',
+    usage: '/help',
+    summary: 'this list',
+    run: ({ session }) => succeed('String Commands', renderHelp(commandsIn(session))),
+  };
+}
+
+function renderHelp(commands: readonly Command[]): string {
+  const width = Math.max(...commands.map(({ usage }) => usage.length)) + 2;
+  return COMMAND_GROUPS.map((group) => {
+    const rows = commands.filter((command) => command.group === group);
+    if (rows.length === 0) return undefined;
+    return `${TITLES[group]}:\n${rows.map(({ usage, summary }) => `  ${usage.padEnd(width)}${summary}`).join('\n')}`;
+  })
+    .filter((section) => section !== undefined)
+    .join('\n\n');
+}
