@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleExecutable } from './bundle.js';
+import { bundleBeginning, bundleExecutable } from './bundle.js';
 import { keepCompiledCode } from './code-cache.js';
 import { embedAddons, embeddable, missingAddons } from './embed-addons.js';
 import { DIST, ROOT } from './paths.js';
@@ -11,6 +11,11 @@ import { report, runStep } from './step.js';
 
 const STAMP = join(DIST, '.built');
 const REXD_TO_COPY = join(DIST, 'rexd.cjs');
+
+/** Executables of two files: one for the shortest way, and one with all the rest. */
+const RESTS: Readonly<Record<string, { readonly module: string; readonly file: string }>> = {
+  rex: { module: 'cli/rex/program.js', file: 'rex-program.js' },
+};
 
 export async function build(): Promise<void> {
   const started = new Date();
@@ -44,14 +49,28 @@ async function bundleExecutables(): Promise<void> {
   await Promise.all(
     entries.map(async (name) => {
       const file = join(outdir, `${basename(name, '.ts')}.js`);
-      writeFileSync(file, await bundleExecutable(join(ROOT, 'src/bin', name)));
+      const entry = join(ROOT, 'src/bin', name);
+      const rest = RESTS[basename(name, '.ts')];
+      writeFileSync(
+        file,
+        await (rest === undefined ? bundleExecutable(entry) : bundleBeginning(entry, rest)),
+      );
       chmodSync(file, 0o755);
+      if (rest !== undefined)
+        writeFileSync(
+          join(outdir, rest.file),
+          await bundleExecutable(join(ROOT, 'src', rest.module.replace(/\.js$/, '.ts'))),
+        );
     }),
   );
   // When all are there: rex is rehearsed with the rexd beside it.
   for (const name of entries) {
     const program = basename(name, '.ts');
-    keepCompiledCode(program, join(outdir, `${program}.js`));
+    keepCompiledCode(
+      program,
+      join(outdir, `${program}.js`),
+      join(outdir, RESTS[program]?.file ?? `${program}.js`),
+    );
   }
 }
 

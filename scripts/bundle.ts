@@ -140,7 +140,7 @@ ${comments.join('\n')}
 ];
 const __groupOf = ${JSON.stringify(where)};
 ${LOADER.replaceAll('__BUILD__', build).replace('__COMMENT_END__', JSON.stringify(COMMENT_END))}
-__load("${MAIN}");
+module.exports = __load("${MAIN}");
 `;
 }
 
@@ -155,11 +155,54 @@ export function asRecord(group: readonly Part[]): string {
 /** Where the memory's table of contents ends and its code begins. */
 export const HEADER_BYTES = 4096;
 
+/**
+ * The beginning of an executable by itself, which brings in the rest when it wants it: a call that does not, has next to
+ * nothing to read. `rest` names the module that it imports, and the file of the bundle that this module is in.
+ */
+export async function bundleBeginning(
+  entry: string,
+  rest: { readonly module: string; readonly file: string },
+): Promise<string> {
+  const restAside: Plugin = {
+    name: 'the rest lies beside',
+    setup: ({ onResolve }) =>
+      onResolve({ filter: /./ }, ({ path, kind }) =>
+        kind === 'dynamic-import' && path.endsWith(rest.module)
+          ? { path: `./${rest.file}`, external: true }
+          : undefined,
+      ),
+  };
+  const { outputFiles } = await build({
+    entryPoints: [entry],
+    write: false,
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    supported: { 'dynamic-import': false },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    legalComments: 'none',
+    plugins: [restAside],
+    define: { 'import.meta.dirname': '__dirname' },
+    banner: { js: `"use strict";\n${TOO_OLD}\n${LACKING}` },
+    logLevel: 'warning',
+  });
+  return `#!/usr/bin/env node\n${outputFiles[0]?.text}`;
+}
+
 /** In words that any Node understands; what follows it does so too, up to the code in the comments. */
 const TOO_OLD = `if (parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
   console.error(require("path").basename(__filename) + ": needs Node ${OLDEST_NODE} or newer, and this is " + process.version);
   process.exit(2);
 }`;
+
+/** What the first releases of Node 20 and 22 do not have. */
+const LACKING = `
+if (!process.getBuiltinModule) process.getBuiltinModule = require;
+for (const name of ["dispose", "asyncDispose"])
+  if (!Symbol[name]) Object.defineProperty(Symbol, name, { value: Symbol("Symbol." + name) });
+`;
 
 /**
  * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
@@ -167,11 +210,7 @@ const TOO_OLD = `if (parseInt(process.versions.node, 10) < ${OLDEST_NODE}) {
  * the wrong bytes, so a sample of them is summed up first: a block that a disk or a copy has lost is found; to look at
  * every byte would take longer than to compile.
  */
-const LOADER = `
-// What the first releases of Node 20 and 22 do not have.
-if (!process.getBuiltinModule) process.getBuiltinModule = require;
-for (const name of ["dispose", "asyncDispose"])
-  if (!Symbol[name]) Object.defineProperty(Symbol, name, { value: Symbol("Symbol." + name) });
+const LOADER = `${LACKING}
 const __loaded = new Map();
 const __compiled = [];
 const __fs = require("node:fs");

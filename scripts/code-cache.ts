@@ -12,22 +12,11 @@ import { ROOT } from './paths.js';
 interface Rehearsal {
   readonly args: string[];
   readonly input: string;
-  /** Run before, until it exits with 0, and after: what most runs find there when they start. */
-  readonly prepare?: readonly (readonly string[])[];
-  readonly finish?: readonly string[];
 }
 
 const REHEARSALS: Readonly<Record<string, (folder: string) => Rehearsal>> = {
-  /** The second call, and those after it: the first has left a connection open. */
-  rex: () => ({
-    prepare: [
-      ['exec', 'local', '--', 'true'],
-      ['keep', '--ready'],
-    ],
-    args: ['exec', 'local', '--', 'true'],
-    input: '',
-    finish: ['keep', '--stop'],
-  }),
+  /** A call that has to parse its options and make its connection. */
+  rex: () => ({ args: ['--no-keep', 'exec', 'local', '--', 'true'], input: '' }),
   rexd: (folder) => {
     const config = join(folder, 'config.toml');
     writeFileSync(
@@ -42,28 +31,24 @@ const REHEARSALS: Readonly<Record<string, (folder: string) => Rehearsal>> = {
   },
 };
 
-/** Never fatal: without it the executable is the same, and a few milliseconds slower to start. */
-export function keepCompiledCode(name: string, bundle: string): void {
+/** `bundle` is the file whose code is meant, `program` the one that is run. Never fatal: without it the executable is the same, and a few milliseconds slower to start. */
+export function keepCompiledCode(name: string, program: string, bundle: string): void {
   const rehearse = REHEARSALS[name];
   if (rehearse === undefined) return;
   const folder = mkdtempSync(join(tmpdir(), 'hawser-rehearsal-'));
   try {
-    const { args, input, prepare = [], finish } = rehearse(folder);
+    const { args, input } = rehearse(folder);
     const { NODE_OPTIONS: _options, XDG_RUNTIME_DIR: _runtime, ...own } = process.env;
     const env = { ...own, XDG_CONFIG_HOME: folder, XDG_STATE_HOME: folder, HOME: folder };
-    const act = (words: readonly string[]): boolean =>
-      spawnSync(process.execPath, [bundle, ...words], { env, timeout: 30_000 }).status === 0;
-    for (const words of prepare) for (let tries = 0; tries < 20 && !act(words); tries++);
     const run = spawnSync(
       process.execPath,
-      ['--require', join(ROOT, 'scripts/record-code.cjs'), bundle, ...args],
+      ['--require', join(ROOT, 'scripts/record-code.cjs'), program, ...args],
       {
         env: { ...env, HAWSER_CODE_CACHE: `${bundle}.v8` },
         input,
         timeout: 30_000,
       },
     );
-    if (finish !== undefined) act(finish);
     if (run.status !== 0)
       console.warn(`${name}: no compiled code is kept: its rehearsal failed\n${String(run.stderr)}`);
   } finally {

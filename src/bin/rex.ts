@@ -2,4 +2,4 @@
 
 import { startRex } from '../cli/rex/start.js';
 
-void startRex(process.argv.slice(2));
+void startRex(process.argv.slice(2), () => import('../cli/rex/program.js'));

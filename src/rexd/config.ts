@@ -7,6 +7,7 @@ import { LimitSet } from '../guard/limits.js';
 import { policyOf } from './command-rules.js';
 import { REXD_LIMITS } from './limits.js';
 import { ConfigError, DEFAULTS, type RexdConfig } from './settings.js';
+import { standardPlaces } from './standard-places.js';
 
 /**
  * The named file, which must exist; else the first of the standard places that does; else the defaults, for which
@@ -49,15 +50,4 @@ function isThere(file: string): boolean {
     if (errnoOf(thrown) === 'ENOTDIR') return false;
     throw new ConfigError(file, `cannot be reached (${errnoOf(thrown)})`, thrown);
   }
-}
-
-/** Where a configuration is looked for when none is named: the user's, then the machine's. */
-export function standardPlaces(env: NodeJS.ProcessEnv): string[] {
-  // As the XDG specification has it: a value that is empty or relative is no value. A checkout must not bring its own.
-  const given = env['XDG_CONFIG_HOME'];
-  const home =
-    given?.startsWith('/') === true
-      ? given
-      : join(env['HOME'] ?? process.getBuiltinModule('node:os').homedir(), '.config');
-  return [join(home, 'rexd/config.toml'), '/etc/rexd/config.toml'];
 }

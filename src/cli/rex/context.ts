@@ -10,7 +10,7 @@ import { chooseTarget } from './choose-target.js';
 import { FailedError } from './failed-error.js';
 import { printableLines } from './files/colours.js';
 import { type Interrupt, Interrupts } from './interrupts.js';
-import { type Connection, type Early, openClient } from './open-client.js';
+import { type Connection, openClient } from './open-client.js';
 import { isAllWritten, writeTo } from './standard-output.js';
 
 export interface GlobalOptions {
@@ -32,11 +32,9 @@ export class RexContext implements AsyncDisposable {
   readonly #options: GlobalOptions;
   readonly #interrupts = new Interrupts();
   readonly #connections: Connection[] = [];
-  readonly #early: Early | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: GlobalOptions, rest?: readonly string[], early?: Early) {
-    this.#early = early;
+  constructor(options: GlobalOptions, rest?: readonly string[]) {
     this.#options = options;
     this.json = options.json === true;
     this.quiet = options.quiet === true;
@@ -89,7 +87,6 @@ export class RexContext implements AsyncDisposable {
     const connection = await openClient(choice, {
       keep: this.#options.keep,
       signal: this.signal,
-      early: this.#connections.length === 0 ? this.#early : undefined,
     });
     this.#connections.push(connection);
     return connection;

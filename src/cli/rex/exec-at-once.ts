@@ -1,19 +1,76 @@
-// rex exec without options, for who calls it often.
+// rex exec without options, over a connection that a keeper has: as little as it takes between two programs.
+//
+// What it does is what exec.ts does by a client; whatever is not plain sailing is left to that one, before anything runs.
 
-import { RexContext } from './context.js';
-import { exec } from './exec.js';
-import { leave } from './leave.js';
-import type { Early } from './open-client.js';
+import { existsSync } from 'node:fs';
+import { toError } from '../../base/errors.js';
+import { EarlyOutput } from './early-output.js';
+import { inputKind } from './input-source.js';
+import { InterruptedError, Interrupts } from './interrupts.js';
+import { type KeeperAddress, keeperAddress } from './keeper/address.js';
+import { keepIdleMs } from './keeper/idle-time.js';
+import { KeptCall } from './keeper/kept-call.js';
+import { isReaderGone, writeNow } from './standard-output.js';
+import { passSignalsOn, READER_GONE, sayEnd } from './stream-process.js';
 
+/** Of the other side, when it has a code; else of the way there. */
+export interface Failure {
+  readonly code?: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+/** The exit code, or why there is none; undefined when nothing was begun and it is to be done in the usual way. */
 export async function execAtOnce(
   target: string,
   argv: readonly string[],
-  early: Early | undefined,
-): Promise<void> {
-  await leave(async () => {
-    await using context = new RexContext({ keep: true }, argv, early);
-    const code = await exec(context, [target], { env: [], envFrom: [], input: true });
-    context.leaveIfDone(code);
-    return code;
-  });
+): Promise<number | Failure | undefined> {
+  const address = findKeeper(target, process.env);
+  const cwd = target === 'local' ? ownFolder() : undefined;
+  if (address === undefined || (target === 'local' && cwd === undefined)) return undefined;
+  // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
+  process.on('SIGUSR1', () => {});
+  using interrupts = new Interrupts();
+  interrupts.take((signal) => process.exit(new InterruptedError(signal).exitCode));
+  const piped = inputKind() === 'data';
+  const output = new EarlyOutput();
+  const call = new KeptCall(
+    address,
+    { argv, ...(cwd !== undefined && { cwd }), ...(!piped && { stdin: '' }) },
+    (stream, bytes) => output.write(stream, bytes),
+  );
+  const begun = await call.begun;
+  if (begun !== 'running') return begun === 'absent' ? undefined : begun;
+  passSignalsOn({ onInterrupt: (handler) => interrupts.take(handler) }, call);
+  if (piped) void pump(call);
+  try {
+    return sayEnd({ say: (text) => writeNow(2, `${text}\n`) }, await call.exit);
+  } catch (thrown) {
+    // What runs there ends with the connection.
+    return isReaderGone(toError(thrown)) ? READER_GONE : { message: toError(thrown).message };
+  }
+}
+
+async function pump(call: KeptCall): Promise<void> {
+  const { pumpInput } = await import('./pump-input.js');
+  await pumpInput(process.stdin, call).catch(() => call.endInput().catch(() => {}));
+}
+
+/** Undefined also when something is amiss: the usual way finds out what, and tells. */
+function findKeeper(alias: string, env: NodeJS.ProcessEnv): KeeperAddress | undefined {
+  try {
+    if (keepIdleMs(env) === 0) return undefined;
+    const address = keeperAddress(alias, env);
+    return address !== undefined && existsSync(address.socket) ? address : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function ownFolder(): string | undefined {
+  try {
+    return process.cwd();
+  } catch {
+    return undefined; // it is gone
+  }
 }

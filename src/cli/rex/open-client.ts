@@ -13,11 +13,10 @@ export interface OpenOptions {
   /** Whether a connection that is kept open may be used, and one be left. */
   readonly keep: boolean;
   readonly signal: AbortSignal;
-  readonly early?: Early | undefined;
 }
 
-/** A keeper that was asked already. */
-export interface Early {
+/** A keeper that was asked. */
+interface Asked {
   readonly spec: KeeperSpec;
   readonly kept: ReturnType<typeof borrowLink>;
 }
@@ -33,7 +32,7 @@ const WHO = { clientName: 'rex', clientVersion: VERSION };
 
 export async function openClient(choice: TargetChoice, options: OpenOptions): Promise<Connection> {
   const flow = new Flow();
-  const asked = options.early ?? (await askKeeperFor(choice, options));
+  const asked = await askKeeperFor(choice, options);
   const kept = asked === undefined ? 'none' : await asked.kept;
   if (typeof kept === 'object') {
     const client = await RexClient.open(flow.wrap(kept.link), { ...WHO, opened: kept.session });
@@ -45,7 +44,7 @@ export async function openClient(choice: TargetChoice, options: OpenOptions): Pr
   return { client, flow, borrowed: false };
 }
 
-async function askKeeperFor(choice: TargetChoice, options: OpenOptions): Promise<Early | undefined> {
+async function askKeeperFor(choice: TargetChoice, options: OpenOptions): Promise<Asked | undefined> {
   if (!options.keep || keepIdleMs(process.env) === 0) return undefined;
   const command = await commandFor(choice);
   const spec = command === undefined ? undefined : keeperSpec(choice, command, process.env);

@@ -1,6 +1,7 @@
 // The command line of rex: global options, the command that was chosen, its end as an exit code.
 
 import { Command, CommanderError, type OptionValues } from 'commander';
+import { LocalError, RpcError } from '../../base/errors.js';
 import { nearest } from '../../base/nearest.js';
 import { VERSION } from '../../base/version.js';
 import { EXIT } from '../exit-codes.js';
@@ -8,6 +9,7 @@ import { UsageError } from '../flags.js';
 import type { CommandRow, RexCommand, Task } from './command.js';
 import { COMMANDS } from './commands.js';
 import { type GlobalOptions, RexContext } from './context.js';
+import type { Failure } from './exec-at-once.js';
 import { leave } from './leave.js';
 import { parseDuration } from './parse-duration.js';
 import { untilInterrupted } from './until-interrupted.js';
@@ -27,6 +29,15 @@ export async function runRex(args: readonly string[]): Promise<void> {
       throw new UsageError(thrown.message.replace(/^error: /, ''));
     }
   });
+}
+
+/** How rex ends when what it tried the short way could not be done. */
+export async function failRex({ code, message, data }: Failure): Promise<void> {
+  await leave(() =>
+    Promise.reject(
+      code === undefined ? new LocalError('failed', message) : new RpcError(code, message, { data }),
+    ),
+  );
 }
 
 async function main(args: readonly string[]): Promise<number> {

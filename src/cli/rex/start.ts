@@ -1,19 +1,21 @@
 // The start of rex. A plain `rex exec TARGET -- COMMAND`, which scripts and agents call by the thousand, has no options to
-// parse: it takes a shorter way to the same code, and the keeper is asked before the rest is loaded.
+// parse: when a keeper has a connection for it, it runs without the rest being loaded.
 
-import type { Early } from './open-client.js';
+import type { Failure } from './exec-at-once.js';
 
-export async function startRex(args: readonly string[]): Promise<void> {
+/** All of rex, which is loaded when it is wanted. */
+export interface WholeRex {
+  runRex(args: readonly string[]): Promise<void>;
+  failRex(failure: Failure): Promise<void>;
+}
+
+export async function startRex(args: readonly string[], loadWhole: () => Promise<WholeRex>): Promise<void> {
   const [command, target, dashes, ...argv] = args;
-  if (command !== 'exec' || target?.startsWith('-') !== false || dashes !== '--' || argv.length === 0) {
-    const { runRex } = await import('./program.js');
-    return await runRex(args);
+  if (command === 'exec' && target?.startsWith('-') === false && dashes === '--' && argv.length > 0) {
+    const { execAtOnce } = await import('./exec-at-once.js');
+    const outcome = await execAtOnce(target, argv);
+    if (typeof outcome === 'number') process.exit(outcome);
+    if (outcome !== undefined) return await (await loadWhole()).failRex(outcome);
   }
-  let early: Early | undefined;
-  if (target === 'local') {
-    const { askEarly } = await import('./keeper/early.js');
-    early = askEarly(process.env);
-  }
-  const { execAtOnce } = await import('./exec-at-once.js');
-  await execAtOnce(target, argv, early);
+  await (await loadWhole()).runRex(args);
 }

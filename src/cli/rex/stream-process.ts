@@ -8,9 +8,9 @@ import type { Interrupt } from './interrupts.js';
 import { ReaderGoneError, writeTo } from './standard-output.js';
 
 /** After SIGTERM or SIGHUP: how long the other side has to end what runs there before we go without its word. */
-const LEAVE_MS = 5000;
+export const LEAVE_MS = 5000;
 /** As a shell reports a program that was ended by SIGPIPE. */
-const READER_GONE = 141;
+export const READER_GONE = 141;
 
 /** Its exit code; 124 when its time was up. */
 export async function streamProcess(
@@ -39,7 +39,10 @@ export function sayEnd(context: Pick<RexContext, 'say'>, exit: RemoteExit): numb
 }
 
 /** Ctrl-C is passed on, and a second one kills. Whoever wants us gone wants what we started gone. */
-export function passSignalsOn(context: RexContext, running: Pick<RemoteProcess, 'kill'>): void {
+export function passSignalsOn(
+  context: Pick<RexContext, 'onInterrupt'>,
+  running: Pick<RemoteProcess, 'kill'>,
+): void {
   const asked = new Set<Interrupt>();
   let times = 0;
   context.onInterrupt((signal) => {

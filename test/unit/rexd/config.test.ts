@@ -4,7 +4,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConfig, standardPlaces } from '../../../src/rexd/config.js';
+import { loadConfig } from '../../../src/rexd/config.js';
+import { standardPlaces } from '../../../src/rexd/standard-places.js';
 import { ConfigError } from '../../../src/rexd/settings.js';
 
 const NOBODY = 65_534;

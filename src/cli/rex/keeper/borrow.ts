@@ -7,10 +7,7 @@ import type { SessionFacts } from '../../../client/rex/rex-client.js';
 import type { Link } from '../../../wire/transport/link.js';
 import { readFirstLine } from './first-line.js';
 import type { KeeperSpec } from './spec.js';
-import type { Hello, Reply } from './words.js';
-
-/** A keeper answers at once or when its connection is made; ssh gives up by itself before that. */
-const ANSWER_MS = 30_000;
+import { ANSWER_MS, type Hello, type Reply } from './words.js';
 
 export interface Borrowed {
   readonly link: Link;

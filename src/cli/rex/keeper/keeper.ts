@@ -6,12 +6,14 @@ import { toError } from '../../../base/errors.js';
 import { Resource } from '../../../base/resource.js';
 import { settleAll } from '../../../base/settle-all.js';
 import { ConnectError } from '../../../client/rex/explain-failure.js';
+import type { SessionFacts } from '../../../client/rex/rex-client.js';
+import type { RexParams } from '../../../client/rex/rex-methods.js';
 import { listenSocket, type SocketListener } from '../../../wire/transport/socket.js';
 import { readFirstLine } from './first-line.js';
 import { relay } from './relay.js';
 import { Spare } from './spare.js';
 import type { KeeperSpec } from './spec.js';
-import type { Hello, KeeperStatus, Reply } from './words.js';
+import { type Hello, type KeeperStatus, type KeptStart, type Reply, START_ID } from './words.js';
 
 /** As long as ssh keeps a master that nobody uses. */
 const KEEP_IDLE_MS = 600_000;
@@ -78,14 +80,14 @@ export class Keeper extends Resource {
       return say(socket, { none: true }, true);
     this.#calls += 1;
     try {
-      await this.#lend(socket);
+      await this.#lend(socket, hello.want === 'run' ? hello.start : undefined);
     } finally {
       this.#calls -= 1;
       this.#lastUse = Date.now();
     }
   }
 
-  async #lend(socket: Socket): Promise<void> {
+  async #lend(socket: Socket, start: KeptStart | undefined): Promise<void> {
     let spare: Spare;
     try {
       spare = (await this.#takeSpare()) ?? (await this.#openSpare());
@@ -97,6 +99,7 @@ export class Keeper extends Resource {
     this.#used += 1;
     this.#refill(REFILL_MS);
     say(socket, { session: spare.session });
+    if (start !== undefined) spare.link.output.write(startLine(start, spare.session, this.#spec.cwd));
     const end = await relay(socket, spare.link);
     if (end === 'clean' && !this.closing && (await spare.renew()) && this.#spares.length < MAX_SPARES)
       this.#spares.push(spare);
@@ -169,6 +172,20 @@ export class Keeper extends Resource {
     await this.#listener?.close();
     await settleAll([...this.#links].map((spare) => this.#discard(spare)));
   }
+}
+
+/** As `rex exec` without options asks: all the time and all the output that the target allows. */
+function startLine(start: KeptStart, session: SessionFacts, cwd: string | undefined): string {
+  const { hard_timeout_ms, max_output_bytes } = session.limits;
+  const params: RexParams<'exec.start'> & { session_id: string } = {
+    ...(cwd !== undefined && { cwd }),
+    ...start,
+    argv: [...start.argv],
+    session_id: session.session_id,
+    ...(hard_timeout_ms !== undefined && { timeout_ms: hard_timeout_ms }),
+    ...(max_output_bytes !== undefined && { max_output_bytes }),
+  };
+  return `${JSON.stringify({ jsonrpc: '2.0', id: START_ID, method: 'exec.start', params })}\n`;
 }
 
 function say(socket: Socket, reply: Reply, last = false): void {

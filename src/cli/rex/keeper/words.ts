@@ -3,10 +3,25 @@
 import type { SessionFacts } from '../../../client/rex/rex-client.js';
 import type { FailureReason } from '../../../client/rex/explain-failure.js';
 
+/** A keeper answers at once or when its connection is made; ssh gives up by itself before that. */
+export const ANSWER_MS = 30_000;
+
 export type Hello =
   | { readonly want: 'link'; readonly key: string }
+  /** The same, and the request that a call would begin with is sent by the keeper, to spare it a way there and back. */
+  | { readonly want: 'run'; readonly key: string; readonly start: KeptStart }
   | { readonly want: 'stop' }
   | { readonly want: 'status' };
+
+/** The id of the request that the keeper has sent. */
+export const START_ID = 'start';
+
+export interface KeptStart {
+  readonly argv: readonly string[];
+  /** Unless given, where the target says. */
+  readonly cwd?: string;
+  readonly stdin?: string;
+}
 
 export type Reply =
   | { readonly session: SessionFacts }
