@@ -165,8 +165,8 @@ export async function bundleBeginning(
 ): Promise<string> {
   const restAside: Plugin = {
     name: 'the rest lies beside',
-    setup: ({ onResolve }) =>
-      onResolve({ filter: /./ }, ({ path, kind }) =>
+    setup: (bundling) =>
+      bundling.onResolve({ filter: /./ }, ({ path, kind }) =>
         kind === 'dynamic-import' && path.endsWith(rest.module)
           ? { path: `./${rest.file}`, external: true }
           : undefined,

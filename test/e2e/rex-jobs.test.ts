@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { isAlive } from '../helpers/proc.js';
+import { bin } from '../helpers/program.js';
 import { rexHome } from '../helpers/rex.js';
 import { until } from '../helpers/wait.js';
 
@@ -100,4 +101,27 @@ test('the audit log is shown, filtered, and followed', async () => {
   await home.rex(['exec', 'local', '--', 'false'], audited);
   expect(await follower.line()).toContain('exit 1');
   expect((await home.rex(['audit'])).stderr).toContain('keeps no audit log');
+});
+
+test('the audit log of a target is read through the target', async () => {
+  const far = join(home.folder, 'far');
+  mkdirSync(join(home.folder, 'bin'), { recursive: true });
+  mkdirSync(far);
+  const config = join(far, 'rexd.toml');
+  writeFileSync(
+    config,
+    `[audit]\nenabled = true\npath = "${far}/audit.log"\n[[security.allowed_roots]]\npath = "${far}"\n`,
+  );
+  // Stands for ssh: the last word is for the shell of the other side.
+  const ssh = join(home.folder, 'bin/ssh');
+  writeFileSync(ssh, '#!/bin/sh\nfor last; do :; done\nexec sh -c "$last"\n', { mode: 0o755 });
+  const command = `'${process.execPath}' '${bin('rexd')}' --stdio --config ${config}`;
+  const targets = join(home.folder, 'audited.json');
+  const target = { transport: 'ssh', host: 'far', workspaceRoots: [far], defaultCwd: far, command };
+  writeFileSync(targets, JSON.stringify({ version: 1, targets: { far: target } }));
+  const env = { REXD_TARGETS_FILE: targets, PATH: `${join(home.folder, 'bin')}:${process.env['PATH']}` };
+  expect((await home.rex(['exec', 'far', '--', 'true'], { env })).stderr).toBe('');
+  const { stdout, stderr } = await home.rex(['audit', 'far', '--json', '--method', 'exec.start'], { env });
+  const [first] = stdout.split('\n').map((line) => (line === '' ? undefined : (JSON.parse(line) as object)));
+  expect([first, stderr]).toEqual([expect.objectContaining({ method: 'exec.start' }), '']);
 });

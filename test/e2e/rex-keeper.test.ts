@@ -1,8 +1,9 @@
 // Connections that rex keeps open between calls: used again, given back clean, gone when they should be.
 
-import { statSync, utimesSync, writeFileSync, mkdirSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { MAX_PLAIN_BYTES } from '../../src/cli/rex/early-output.js';
 import { isAlive, markedWith } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { type RexHome, rexHome } from '../helpers/rex.js';
@@ -24,7 +25,10 @@ test('the first call leaves a connection, the next ones use it, and the socket i
   }
   const [kept] = await home.kept();
   expect(kept).toMatchObject({ alias: 'local', used: 3 });
-  expect(statSync(join(home.folder, 's/rex')).mode & 0o777).toBe(0o700);
+  const folder = join(home.folder, 's/rex');
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+  const sockets = readdirSync(folder).map((name) => statSync(join(folder, name)));
+  expect(sockets.filter((each) => each.isSocket()).map(({ mode }) => mode & 0o777)).toEqual([0o600]);
 });
 
 test('calls at the same time each have a connection of their own', async () => {
@@ -35,19 +39,50 @@ test('calls at the same time each have a connection of their own', async () => {
   expect((await Promise.all(calls)).map(({ stdout }) => stdout.trim())).toEqual(['0', '1', '2', '3']);
 });
 
-test.each(['SIGKILL', 'SIGTERM'] as const)(
-  '%s of a call ends what it started, and the connection serves the next',
-  async (signal) => {
-    await using home = await warmHome();
-    await using call = home.start(['exec', 'local', '--', 'sh', '-c', 'sleep 300 & echo $!; wait']);
-    const pid = Number(await call.line());
-    call.child.kill(signal);
-    await call.ended;
-    await until(() => !isAlive(pid), 'the child to end', 5000);
-    await home.ready();
-    expect((await home.rex(['exec', 'local', '--', 'echo', 'on'])).stdout).toBe('on\n');
-  },
-);
+test.each([
+  ['SIGKILL', null],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s of a call ends what it started, and the connection serves the next', async (signal, code) => {
+  await using home = await warmHome();
+  await using call = home.start(['exec', 'local', '--', 'sh', '-c', 'sleep 300 & echo $!; wait']);
+  const pid = Number(await call.line());
+  call.child.kill(signal);
+  expect((await call.ended).code).toBe(code);
+  await until(() => !isAlive(pid), 'the child to end', 5000);
+  await home.ready();
+  expect((await home.rex(['exec', 'local', '--', 'echo', 'on'])).stdout).toBe('on\n');
+});
+
+test('Ctrl-C over a kept connection reaches the command, and a second one kills it', async () => {
+  await using home = await warmHome();
+  const script = 'trap "echo no" INT; echo ready; while :; do sleep 0.1; done';
+  await using call = home.start(['exec', 'local', '--', 'sh', '-c', script]);
+  expect(await call.line()).toBe('ready');
+  call.child.kill('SIGINT');
+  expect(await call.line()).toBe('no');
+  call.child.kill('SIGINT');
+  expect(await call.ended).toEqual({ code: 137, signal: null });
+});
+
+test('input and output are whole over a kept connection, also more than MAX_PLAIN_BYTES', async () => {
+  await using home = await warmHome();
+  const input = `${'a line of input\n'.repeat(20_000)}the end\n`;
+  expect(input.length).toBeGreaterThan(4 * MAX_PLAIN_BYTES);
+  const { stdout, code } = await home.rex(['exec', 'local', '--', 'cat'], { input });
+  expect([stdout === input, code]).toEqual([true, 0]);
+  await using slow = home.start(['exec', 'local', '--', 'seq', '100000']);
+  slow.endInput();
+  expect((await slow.rest()).at(-1)).toBe('100000');
+});
+
+test('what a refused command is refused for is told, and nobody else can read our variables', async () => {
+  await using home = await warmHome();
+  const { code, stderr } = await home.rex(['exec', 'local', '--', 'no-such-program']);
+  expect([code, stderr]).toEqual([1, 'rex: program not found: no-such-program\n']);
+  const [kept] = await home.kept();
+  expect(readFileSync(`/proc/${kept?.pid}/cmdline`, 'utf8')).not.toContain('PATH=');
+});
 
 test('kill -9 of the keeper leaves nothing running, and the next call does without', async () => {
   await using home = await warmHome();

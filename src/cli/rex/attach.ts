@@ -1,12 +1,15 @@
 // rex attach: a process that was left running, followed to its end as if it had been started here.
 
+import { withSignal } from '../../base/deadline.js';
+import type { RemoteProcess } from '../../client/rex/remote-process.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { EXIT } from '../exit-codes.js';
-import { followProcess, type ProcessEnd } from './follow-process.js';
 import { parseCount } from './logs.js';
 import { readProcessWords } from './process-words.js';
+import { inputKind } from './input-source.js';
+import { sayEnd } from './stream-process.js';
 import { writeTo } from './standard-output.js';
+import { untilAborted } from './until-aborted.js';
 
 export const attachCommand: RexCommand = {
   examples: [
@@ -37,15 +40,16 @@ async function attach(
   const state = await client.request('exec.wait', { process_id: id, timeout_ms: 0 });
   const begin = (bytes: number): number => (tail === undefined ? 0 : Math.max(0, bytes - tail));
   const offsets = { stdout: begin(state.bytes_stdout), stderr: begin(state.bytes_stderr) };
-  const { signal } = context;
-  const output = followProcess(client, id, { streams: ['stdout', 'stderr'], offsets, follow: true, signal });
-  for (;;) {
-    const next = await output.next();
-    if (next.done === true) return exitCodeOf(next.value);
-    await writeTo(process[next.value.stream], next.value.bytes);
-  }
+  const running = client.attach(id, offsets);
+  // What is piped to us is for it, if it still listens: one that was left running has its input closed as a rule.
+  if (state.status === 'running' && inputKind() === 'data') void passInput(running);
+  // Ctrl-C lets go of it.
+  for await (const { stream, bytes } of untilAborted(running, context.signal))
+    await writeTo(process[stream], bytes);
+  return sayEnd(context, await withSignal(running.exit, context.signal));
 }
 
-function exitCodeOf(end: ProcessEnd): number {
-  return end.timed_out ? EXIT.timeout : (end.exit_code ?? EXIT.failed);
+async function passInput(running: RemoteProcess): Promise<void> {
+  const { pumpInput } = await import('./pump-input.js');
+  await pumpInput(process.stdin, running).catch(() => {});
 }

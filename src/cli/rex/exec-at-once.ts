@@ -28,17 +28,15 @@ export async function execAtOnce(
   const address = findKeeper(target, process.env);
   const cwd = target === 'local' ? ownFolder() : undefined;
   if (address === undefined || (target === 'local' && cwd === undefined)) return undefined;
+  const piped = inputKind() === 'data';
+  const start = { argv, ...(cwd !== undefined && { cwd }), ...(!piped && { stdin: '' }) };
+  const output = new EarlyOutput();
+  const call = new KeptCall(address, start, (stream, bytes) => output.write(stream, bytes));
+  // While the keeper is at work. Never disposed of: the process ends with the call, and that takes time as well.
+  const interrupts = new Interrupts();
+  interrupts.take((signal) => process.exit(new InterruptedError(signal).exitCode));
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
-  using interrupts = new Interrupts();
-  interrupts.take((signal) => process.exit(new InterruptedError(signal).exitCode));
-  const piped = inputKind() === 'data';
-  const output = new EarlyOutput();
-  const call = new KeptCall(
-    address,
-    { argv, ...(cwd !== undefined && { cwd }), ...(!piped && { stdin: '' }) },
-    (stream, bytes) => output.write(stream, bytes),
-  );
   const begun = await call.begun;
   if (begun !== 'running') return begun === 'absent' ? undefined : begun;
   passSignalsOn({ onInterrupt: (handler) => interrupts.take(handler) }, call);

@@ -1,12 +1,17 @@
 // rex logs: what a process that was left running has written.
 
-import type { StreamName } from '../../client/rex/remote-output.js';
+import type { OutputOffsets } from '../../client/rex/followed-output.js';
+import type { OutputChunk, StreamName } from '../../client/rex/remote-output.js';
+import type { RexClient } from '../../client/rex/rex-client.js';
 import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { followProcess } from './follow-process.js';
 import { readProcessWords } from './process-words.js';
 import { writeTo } from './standard-output.js';
+import { untilAborted } from './until-aborted.js';
+
+/** One question. */
+const READ_BYTES = 512 * 1024;
 
 interface LogsOptions {
   readonly follow?: boolean;
@@ -42,15 +47,33 @@ async function logs(context: RexContext, words: readonly string[], options: Logs
     const state = await client.request('exec.wait', { process_id: id, timeout_ms: 0 });
     const begin = (bytes: number): number => (tail === undefined ? sinceOffset : Math.max(0, bytes - tail));
     const offsets = { stdout: begin(state.bytes_stdout), stderr: begin(state.bytes_stderr) };
-    const { signal } = context;
-    const output = followProcess(client, id, { streams, offsets, follow: options.follow === true, signal });
-    for await (const { stream, bytes } of output) {
+    const written =
+      options.follow === true ? client.attach(id, offsets) : readWritten(client, id, { streams, offsets });
+    for await (const { stream, bytes } of untilAborted(written, context.signal)) {
+      if (!streams.includes(stream)) continue;
       if (context.json)
         await context.outJson({ process_id: id, stream, data: bytes.toString('base64'), encoding: 'base64' });
       else await writeTo(process[stream], bytes);
     }
   }
   return 0;
+}
+
+/** Up to what there is now. */
+async function* readWritten(
+  client: RexClient,
+  id: string,
+  { streams, offsets }: { readonly streams: readonly StreamName[]; readonly offsets: OutputOffsets },
+): AsyncGenerator<OutputChunk, void> {
+  for (const stream of streams) {
+    for (let offset = offsets[stream]; ; ) {
+      const ask = { process_id: id, stream, offset, length: READ_BYTES, encoding: 'base64' } as const;
+      const bytes = Buffer.from((await client.request('exec.read', ask)).data, 'base64');
+      if (bytes.length === 0) break;
+      offset += bytes.length;
+      yield { stream, bytes };
+    }
+  }
 }
 
 function chooseStreams(name: string | undefined): StreamName[] {

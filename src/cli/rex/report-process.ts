@@ -9,7 +9,7 @@ import type { Flow } from './flow.js';
 import { passSignalsOn } from './stream-process.js';
 
 /** Of both streams together, in one object; whoever wants more takes it as it comes. */
-const MAX_REPORT_BYTES = 64 * 1024 * 1024;
+export const MAX_REPORT_BYTES = 64 * 1024 * 1024;
 
 export interface ReportOptions {
   readonly flow: Flow;

@@ -1,7 +1,7 @@
 // The start of rex. A plain `rex exec TARGET -- COMMAND`, which scripts and agents call by the thousand, has no options to
 // parse: when a keeper has a connection for it, it runs without the rest being loaded.
 
-import type { Failure } from './exec-at-once.js';
+import { execAtOnce, type Failure } from './exec-at-once.js';
 
 /** All of rex, which is loaded when it is wanted. */
 export interface WholeRex {
@@ -12,7 +12,6 @@ export interface WholeRex {
 export async function startRex(args: readonly string[], loadWhole: () => Promise<WholeRex>): Promise<void> {
   const [command, target, dashes, ...argv] = args;
   if (command === 'exec' && target?.startsWith('-') === false && dashes === '--' && argv.length > 0) {
-    const { execAtOnce } = await import('./exec-at-once.js');
     const outcome = await execAtOnce(target, argv);
     if (typeof outcome === 'number') process.exit(outcome);
     if (outcome !== undefined) return await (await loadWhole()).failRex(outcome);

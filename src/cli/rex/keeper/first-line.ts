@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream';
 import { LocalError } from '../../../base/errors.js';
 
 /** Of the first line of either side: a key has all the variables of its caller in it. */
-const MAX_GREETING_BYTES = 1024 * 1024;
+export const MAX_GREETING_BYTES = 1024 * 1024;
 const NEWLINE = 10;
 
 /** Rejects when the socket ends before there is one, or it is too long. */
@@ -24,8 +24,8 @@ export function readFirstLine(socket: Readable): Promise<string> {
       const end = held.indexOf(NEWLINE);
       if (end === -1 && held.length <= MAX_GREETING_BYTES) return;
       settle();
-      if (end === -1) {
-        reject(new LocalError('no_greeting', 'a first line that does not end'));
+      if (end === -1 || end > MAX_GREETING_BYTES) {
+        reject(new LocalError('no_greeting', 'a first line that is too long'));
         return;
       }
       if (end + 1 < held.length) socket.unshift(held.subarray(end + 1));

@@ -16,11 +16,11 @@ import type { KeeperSpec } from './spec.js';
 import { type Hello, type KeeperStatus, type KeptStart, type Reply, START_ID } from './words.js';
 
 /** As long as ssh keeps a master that nobody uses. */
-const KEEP_IDLE_MS = 600_000;
+export const KEEP_IDLE_MS = 600_000;
 /** Connections at once; a call beyond that makes its own. */
-const MAX_KEPT_LINKS = 16;
+export const MAX_KEPT_LINKS = 16;
 /** That wait for calls; more are closed as they come back. */
-const MAX_SPARES = 2;
+export const MAX_SPARES = 2;
 /** A connection over a network that has waited longer is asked whether it is still there. */
 const STALE_MS = 15_000;
 /** Until the next one is made: the call that took the last one has work to do first. */

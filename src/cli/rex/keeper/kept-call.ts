@@ -39,7 +39,11 @@ export class KeptCall {
   #tellExit!: (exit: RemoteExit) => void;
   #fail!: (reason: Error) => void;
 
-  constructor({ socket: path, key }: KeeperAddress, start: KeptStart, sink: Sink) {
+  constructor({ socket: path, key }: KeeperAddress, start: KeptStart, sink: Sink, answerMs = ANSWER_MS) {
+    const socket = connect({ path });
+    socket.write(`${JSON.stringify({ want: 'run', key, start })}\n`);
+    // The keeper is asked: what follows is done while it answers.
+    this.#socket = socket;
     this.#sink = sink;
     this.begun = new Promise((resolve) => (this.#tellBegun = resolve));
     this.exit = new Promise((resolve, reject) => {
@@ -48,16 +52,13 @@ export class KeptCall {
     });
     this.exit.catch(() => {}); // whoever waits for it is told
     const lines = new LineSplitter((bytes, from, to) => this.#onLine(bytes.toString('utf8', from, to)));
-    const socket = connect({ path });
-    this.#socket = socket;
     socket.on('data', (chunk) => lines.push(chunk));
     socket.on('error', () => {}); // its close is told
     socket.on('close', () => this.#onClose());
-    socket.setTimeout(ANSWER_MS, () => {
+    socket.setTimeout(answerMs, () => {
       this.#tellBegun({ message: 'the keeper of this connection does not answer; see rex keep --stop' });
       socket.destroy();
     });
-    socket.write(`${JSON.stringify({ want: 'run', key, start })}\n`);
   }
 
   async write(data: string | Uint8Array): Promise<void> {

@@ -13,7 +13,7 @@ const OPEN_MS = 20_000;
 const CLOSE_MS = 8000;
 const ALIVE_MS = 3000;
 /** Calls that one server has served; then a fresh one takes its place. */
-const MAX_USES = 500;
+export const MAX_USES = 500;
 
 type Answer = { readonly id?: unknown; readonly result?: unknown; readonly error?: { message?: string } };
 

@@ -1,0 +1,106 @@
+// The caps of a keeper, with a server that says yes to everything.
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { askKeeper, borrowLink } from '../../../../../src/cli/rex/keeper/borrow.js';
+import { MAX_GREETING_BYTES, readFirstLine } from '../../../../../src/cli/rex/keeper/first-line.js';
+import {
+  KEEP_IDLE_MS,
+  Keeper,
+  MAX_KEPT_LINKS,
+  MAX_SPARES,
+} from '../../../../../src/cli/rex/keeper/keeper.js';
+import { KeptCall } from '../../../../../src/cli/rex/keeper/kept-call.js';
+import { MAX_USES, Spare } from '../../../../../src/cli/rex/keeper/spare.js';
+import type { KeeperSpec } from '../../../../../src/cli/rex/keeper/spec.js';
+import { ANSWER_MS } from '../../../../../src/cli/rex/keeper/words.js';
+import { PERSIST_SECONDS } from '../../../../../src/client/rex/ssh-command.js';
+import { until } from '../../../../helpers/wait.js';
+
+/** A line in, an answer out; cheap enough to be started by the dozen. */
+const SAYS_YES = `while read -r line; do id=\${line#*'"id":"'}; id=\${id%%'"'*}
+printf '{"jsonrpc":"2.0","id":"%s","result":{"protocol":"rexd/1","session_id":"s","limits":{}}}\\n' "$id"; done`;
+
+let folder: string;
+let spec: KeeperSpec;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'hawser-keeper-'));
+  const open = { client_name: 'rex' };
+  const socket = join(folder, 'keeper');
+  spec = { alias: 'x', command: ['sh', '-c', SAYS_YES], open, remote: false, socket, key: 'k' };
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+test('beyond MAX_KEPT_LINKS a call is told to do without, and of what comes back MAX_SPARES are kept', async () => {
+  await using keeper = await Keeper.open(spec);
+  void keeper;
+  const calls = await Promise.all(Array.from({ length: MAX_KEPT_LINKS }, () => borrowLink(spec)));
+  expect(calls.every((call) => typeof call === 'object')).toBe(true);
+  expect(await borrowLink(spec)).toBe('none');
+  for (const call of calls) if (typeof call === 'object') await call.link.close();
+  await until(async () => (await idleIn(spec)) === MAX_SPARES, 'connections to come back');
+  expect(typeof (await borrowLink(spec).then(closed))).toBe('object');
+}, 30_000);
+
+test('a call with another key gets nothing', async () => {
+  await using keeper = await Keeper.open(spec);
+  void keeper;
+  expect(await borrowLink({ ...spec, key: 'other' })).toBe('none');
+});
+
+test('a server is used MAX_USES times, then no more', async () => {
+  const spare = await Spare.open(spec);
+  let uses = 1;
+  while (await spare.renew()) uses += 1;
+  expect(uses).toBe(MAX_USES);
+  await spare.link.close();
+}, 30_000);
+
+test('a connection is kept as long as ssh keeps its own', () => {
+  expect(KEEP_IDLE_MS).toBe(PERSIST_SECONDS * 1000);
+});
+
+test('a first line beyond MAX_GREETING_BYTES is refused', async () => {
+  const heard = new Promise<Promise<string>>((resolve) => {
+    const server = createServer((socket: Socket) => {
+      server.close();
+      socket.on('error', () => {});
+      resolve(readFirstLine(socket).finally(() => socket.destroy()));
+    }).listen(spec.socket, () => {
+      void askKeeper(spec.socket, { want: 'link', key: 'k'.repeat(MAX_GREETING_BYTES) });
+    });
+  });
+  await expect(heard.then(async (line) => await line)).rejects.toThrow('too long');
+});
+
+test('a keeper that says nothing within ANSWER_MS is told of; one that hangs up is none', async () => {
+  expect(ANSWER_MS).toBeGreaterThan(15_000); // ssh gives up before
+  const sockets: Socket[] = [];
+  const server = createServer((socket) => sockets.push(socket)).listen(spec.socket);
+  try {
+    const silent = new KeptCall(spec, { argv: ['true'] }, () => undefined, 50);
+    expect(await silent.begun).toMatchObject({ message: expect.stringContaining('does not answer') });
+    const refused = new KeptCall(spec, { argv: ['true'] }, () => undefined);
+    await until(() => sockets.length === 2, 'the second call');
+    sockets[1]?.destroy();
+    expect(await refused.begun).toBe('absent');
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+});
+
+async function idleIn({ socket }: KeeperSpec): Promise<number | undefined> {
+  const answer = await askKeeper(socket, { want: 'status' });
+  answer?.socket.destroy();
+  return answer !== undefined && 'status' in answer.reply ? answer.reply.status.idle : undefined;
+}
+
+async function closed<T>(call: T): Promise<T> {
+  if (typeof call === 'object' && call !== null && 'link' in call)
+    await (call.link as { close(): Promise<void> }).close();
+  return call;
+}
