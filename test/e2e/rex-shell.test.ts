@@ -45,8 +45,8 @@ test('keys reach the program as keys, and a new size is passed on', async () => 
 test.each(['Enter, ~ and .', 'SIGTERM'])(
   '%s: the terminal is restored and the program there ends',
   async (way) => {
-    await using pty = await start(`shell local -- sh -c 'echo ready $$; sleep 300'`, 'echo code $?; stty -a');
-    const seen = await readUntil(pty, /ready \d+\r/);
+    await using pty = await start(`shell local -- sh -c 'echo ready $$ now; sleep 300'`, 'echo code $?; stty -a');
+    const seen = await readUntil(pty, ' now');
     const pid = Number(/ready (\d+)/.exec(seen)?.[1]);
     const rex = markedWith('HOME', home.folder).find(({ command }) => /rex\.js.shell/.test(command));
     // Enter, ~ and . is the way out that needs nobody on the other side.
