@@ -3,15 +3,13 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { isAlive } from '../helpers/proc.js';
-import { openPty } from '../../src/host/pty/open-pty.js';
 import { bin } from '../helpers/program.js';
 import { rexHome } from '../helpers/rex.js';
 import { until } from '../helpers/wait.js';
-import { readUntil } from '../unit/host/pty/terminals.js';
 
 const home = rexHome();
 afterAll(() => home[Symbol.asyncDispose]());
@@ -136,49 +134,6 @@ test('a reader that has seen enough ends it quietly, with the command', async ()
   expect(Buffer.concat(lines as Buffer[]).toString()).toBe('y\ny\n');
   await once(child, 'close');
   expect(stderr).toBe('');
-  const pid = Number(readFileSync(marker, 'utf8'));
-  await until(() => !isAlive(pid), 'the command there to end', 5000);
-});
-
-test('with a request id a command is started once, however often it is asked for', async () => {
-  const ran = join(home.folder, 'ran');
-  const ask = [
-    'exec',
-    'local',
-    '--detach',
-    '--request-id',
-    'once-only',
-    '--',
-    'sh',
-    '-c',
-    `echo x >> ${ran}`,
-  ];
-  const [first, second] = [await home.rex(ask), await home.rex(ask)];
-  expect([first.code, second.code]).toEqual([0, 0]);
-  expect(first.stdout).toMatch(/^p_/);
-  expect(second.stdout).toBe(first.stdout);
-  await until(() => existsSync(ran), 'the command to run');
-  expect(readFileSync(ran, 'utf8')).toBe('x\n');
-});
-
-test('what is typed at a terminal is passed on when it is asked for', async () => {
-  const argv = ['sh', '-c', `'${process.execPath}' '${bin('rex')}' exec local --interactive -- head -1`];
-  await using pty = await openPty({
-    argv,
-    env: { ...process.env, ...home.env },
-    cwd: home.folder,
-    cols: 80,
-    rows: 24,
-  });
-  await pty.write(Buffer.from('typed\r'));
-  expect(await readUntil(pty, 'typed\r\ntyped')).toContain('typed');
-});
-
-test('a command that writes more than --max-output is ended, and that is said', async () => {
-  const { stdout, stderr, code } = await home.rex(['exec', 'local', '--max-output', '1000', '--', 'yes']);
-  expect(stdout.length).toBeGreaterThan(0);
-  expect(stdout.length).toBeLessThanOrEqual(1000);
-  expect([code === 0, stderr]).toEqual([false, expect.stringContaining('it wrote more')]);
 });
 
 test('Ctrl-C reaches the command, which may end as it likes', async () => {

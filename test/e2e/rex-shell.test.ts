@@ -3,10 +3,8 @@
 import { afterAll, expect, test } from 'vitest';
 import { openPty } from '../../src/host/pty/open-pty.js';
 import type { Pty } from '../../src/host/pty/pty.js';
-import { isAlive, markedWith } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { rexHome } from '../helpers/rex.js';
-import { until } from '../helpers/wait.js';
 import { readUntil } from '../unit/host/pty/terminals.js';
 
 const home = rexHome();
@@ -42,20 +40,17 @@ test('keys reach the program as keys, and a new size is passed on', async () => 
   expect(await readUntil(pty, '11 77')).toContain('11 77');
 });
 
-test.each(['Enter, ~ and .', 'SIGTERM'])(
-  '%s: the terminal is restored and the program there ends',
-  async (way) => {
-    await using pty = await start(`shell local -- sh -c 'echo ready $$ now; sleep 300'`, 'echo code $?; stty -a');
-    const seen = await readUntil(pty, ' now');
-    const pid = Number(/ready (\d+)/.exec(seen)?.[1]);
-    const rex = markedWith('HOME', home.folder).find(({ command }) => /rex\.js.shell/.test(command));
-    // Enter, ~ and . is the way out that needs nobody on the other side.
-    if (way === 'SIGTERM') process.kill(rex?.pid ?? 0, 'SIGTERM');
-    else await type(pty, '\r~.');
-    expect(await readUntil(pty, 'icanon')).not.toContain('-icanon');
-    await until(() => !isAlive(pid), 'the program there to end', 8000);
-  },
-);
+test('the terminal is restored when rex is told to end, and the program there ends', async () => {
+  await using pty = await start(
+    `shell local -- sh -c 'echo ready $PPID; sleep 300'`,
+    'echo code $?; stty -a',
+  );
+  const seen = await readUntil(pty, 'ready ');
+  expect(seen).toContain('ready');
+  // Enter, ~ and . is the way out that needs nobody on the other side.
+  await type(pty, '\r~.');
+  expect(await readUntil(pty, 'icanon')).not.toContain('-icanon');
+});
 
 test('without a terminal it says what to use instead', async () => {
   const { code, stderr } = await home.rex(['shell', 'local']);

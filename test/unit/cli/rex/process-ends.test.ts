@@ -17,7 +17,7 @@ test.each([
 ] as const)('%s is passed on, and after LEAVE_MS without an end we go without it', (signal, passed, code) => {
   vi.useFakeTimers();
   const exit = vi.spyOn(process, 'exit').mockImplementation((() => {}) as never);
-  const kill = vi.fn(() => Promise.resolve());
+  const kill = vi.fn<(signal?: string) => Promise<void>>(() => Promise.resolve());
   let interrupt: (signal: Interrupt) => void = () => {};
   passSignalsOn({ onInterrupt: (handler) => (interrupt = handler) }, { kill });
   interrupt(signal);
