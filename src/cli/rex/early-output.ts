@@ -3,7 +3,7 @@
 
 import { writeSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { writeTo } from './standard-output.js';
+import { explainWrite, writeTo } from './standard-output.js';
 
 /** Written without streams. A pipe takes this much whole, so that a reader that is slow is waited for with streams. */
 export const MAX_PLAIN_BYTES = 64 * 1024;
@@ -13,11 +13,20 @@ const FDS = { stdout: 1, stderr: 2 } as const;
 export class EarlyOutput {
   #plain = MAX_PLAIN_BYTES;
 
-  /** Undefined when it is written. Throws, or rejects, with what `isReaderGone` knows when nobody reads. */
+  /** Undefined when it is written. Throws, or rejects, with a ReaderGoneError when nobody reads. */
   write(stream: 'stdout' | 'stderr', bytes: Buffer): Promise<void> | undefined {
     const taken = bytes.length <= this.#plain ? writeAtOnce(FDS[stream], bytes) : 0;
     this.#plain = taken === bytes.length ? this.#plain - taken : -1; // once streams have begun they go on
     return taken === bytes.length ? undefined : writeTo(process[stream], bytes.subarray(taken));
+  }
+}
+
+/** A last word, for people. */
+export function sayAtOnce(text: string): void {
+  try {
+    writeSync(FDS.stderr, `${text}\n`);
+  } catch {
+    // nobody to tell
   }
 }
 
@@ -27,7 +36,7 @@ function writeAtOnce(fd: number, bytes: Buffer): number {
   try {
     while (taken < bytes.length) taken += writeSync(fd, bytes, taken);
   } catch (thrown) {
-    if (errnoOf(thrown) !== 'EAGAIN') throw thrown;
+    if (errnoOf(thrown) !== 'EAGAIN') throw explainWrite(thrown);
   }
   return taken;
 }

@@ -4,13 +4,13 @@
 
 import { existsSync } from 'node:fs';
 import { toError } from '../../base/errors.js';
-import { EarlyOutput } from './early-output.js';
+import { EarlyOutput, sayAtOnce } from './early-output.js';
 import { inputKind } from './input-source.js';
 import { InterruptedError, Interrupts } from './interrupts.js';
 import { type KeeperAddress, keeperAddress } from './keeper/address.js';
 import { keepIdleMs } from './keeper/idle-time.js';
 import { KeptCall } from './keeper/kept-call.js';
-import { isReaderGone, writeNow } from './standard-output.js';
+import { ReaderGoneError } from './standard-output.js';
 import { passSignalsOn, READER_GONE, sayEnd } from './stream-process.js';
 
 /** Of the other side, when it has a code; else of the way there. */
@@ -42,10 +42,10 @@ export async function execAtOnce(
   passSignalsOn({ onInterrupt: (handler) => interrupts.take(handler) }, call);
   if (piped) void pump(call);
   try {
-    return sayEnd({ say: (text) => writeNow(2, `${text}\n`) }, await call.exit);
+    return sayEnd({ say: sayAtOnce }, await call.exit);
   } catch (thrown) {
     // What runs there ends with the connection.
-    return isReaderGone(toError(thrown)) ? READER_GONE : { message: toError(thrown).message };
+    return thrown instanceof ReaderGoneError ? READER_GONE : { message: toError(thrown).message };
   }
 }
 

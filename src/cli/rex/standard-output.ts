@@ -18,9 +18,15 @@ export async function writeTo(stream: NodeJS.WriteStream, bytes: string | Uint8A
   await new Promise<void>((resolve, reject) => {
     stream.write(bytes, (error) => {
       if (error === undefined || error === null) resolve();
-      else reject(GONE.has(codeOf(error)) ? new ReaderGoneError(error) : toError(error));
+      else reject(explainWrite(error));
     });
   });
+}
+
+/** What a write that failed comes to. */
+export function explainWrite(thrown: unknown): Error {
+  const error = toError(thrown);
+  return GONE.has(codeOf(error)) ? new ReaderGoneError(error) : error;
 }
 
 /** Whether all that was written is with the system: then nothing is lost by leaving at once. */
