@@ -3,7 +3,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { bundleBeginning, bundleExecutable } from './bundle.js';
+import { bundleBeginning, bundleExecutable, bundleIntoOne, PARTS_SUFFIX } from './bundle.js';
 import { keepCompiledCode } from './code-cache.js';
 import { embedAddons, embeddable, missingAddons } from './embed-addons.js';
 import { DIST, ROOT } from './paths.js';
@@ -51,16 +51,15 @@ async function bundleExecutables(): Promise<void> {
       const file = join(outdir, `${basename(name, '.ts')}.js`);
       const entry = join(ROOT, 'src/bin', name);
       const rest = RESTS[basename(name, '.ts')];
-      writeFileSync(
-        file,
-        await (rest === undefined ? bundleExecutable(entry) : bundleBeginning(entry, rest)),
-      );
-      chmodSync(file, 0o755);
-      if (rest !== undefined)
-        writeFileSync(
+      if (rest === undefined) await writeExecutable(file, entry);
+      else {
+        writeFileSync(file, await bundleBeginning(entry, rest));
+        await writeExecutable(
           join(outdir, rest.file),
-          await bundleExecutable(join(ROOT, 'src', rest.module.replace(/\.js$/, '.ts'))),
+          join(ROOT, 'src', rest.module.replace(/\.js$/, '.ts')),
         );
+      }
+      chmodSync(file, 0o755);
     }),
   );
   // When all are there: rex is rehearsed with the rexd beside it.
@@ -74,6 +73,12 @@ async function bundleExecutables(): Promise<void> {
   }
 }
 
+async function writeExecutable(file: string, entry: string): Promise<void> {
+  const { program, parts } = await bundleExecutable(entry);
+  writeFileSync(file, program);
+  writeFileSync(`${file}${PARTS_SUFFIX}`, parts);
+}
+
 /** `rexd` for a host that has nothing of ours: one file, the terminal add-on inside. */
 async function bundleToCopy(): Promise<void> {
   const lacking = missingAddons();
@@ -81,7 +86,7 @@ async function bundleToCopy(): Promise<void> {
   mkdirSync(DIST, { recursive: true });
   writeFileSync(
     REXD_TO_COPY,
-    await bundleExecutable(join(ROOT, 'src/bin/rexd.ts'), [embedAddons(embeddable())]),
+    await bundleIntoOne(join(ROOT, 'src/bin/rexd.ts'), [embedAddons(embeddable())]),
   );
   chmodSync(REXD_TO_COPY, 0o755);
 }

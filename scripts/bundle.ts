@@ -1,8 +1,9 @@
-// One file for each executable, of which Node compiles only what a run comes to.
+// Executables of which Node compiles only what a run comes to.
 //
-// Compiling half a megabyte takes longer than Node itself takes to start, and most runs need a third of it. So the code
-// lies in the file as comments, which V8 skips at a hundredth of the price: one with all that a start comes to, and one
-// for each part that is reached by a later `import()`, compiled when it is asked for (docs/decisions/0010).
+// Compiling half a megabyte takes longer than Node itself takes to start, and most runs need a third of it. So the code is
+// in groups: one with all that a start comes to, and one for each part that is reached by a later `import()`, compiled
+// when it is asked for. They lie in a file of their own beside the executable, or, where it has to be one file, in it as
+// comments, which V8 skips at a hundredth of the price of code (docs/decisions/0010).
 
 import { createHash } from 'node:crypto';
 import { build, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
@@ -29,11 +30,23 @@ interface Parts {
   readonly ofStart: ReadonlySet<string>;
 }
 
-/** The text of an executable, from its entry in the sources. */
-export async function bundleExecutable(entry: string, plugins: Plugin[] = []): Promise<string> {
-  const { parts, ofStart } = await cutIntoParts(entry, EXTERNAL, plugins);
-  return pack(parts, ofStart);
+/** The text of an executable that is one file, from its entry in the sources. */
+export async function bundleIntoOne(entry: string, plugins: Plugin[] = []): Promise<string> {
+  return packIntoOne(intoGroups(await cutIntoParts(entry, EXTERNAL, plugins)));
 }
+
+interface Executable {
+  readonly program: string;
+  /** What has to lie beside it, under its name with PARTS_SUFFIX. */
+  readonly parts: string;
+}
+
+/** The same in two files: Node reads and scans the whole of what it is given to run, so that one is short. */
+export async function bundleExecutable(entry: string): Promise<Executable> {
+  return packBeside(intoGroups(await cutIntoParts(entry, EXTERNAL)));
+}
+
+export const PARTS_SUFFIX = '.parts';
 
 /** What is reached by `import()` alone is a part of its own. */
 export async function cutIntoParts(
@@ -120,26 +133,62 @@ function nameOf(path: string): string {
   return `./${path.split('/').at(-1)}`;
 }
 
+interface Groups {
+  /** The first is what a start comes to. */
+  readonly texts: readonly string[];
+  /** The number of the group that has a part. */
+  readonly where: Readonly<Record<string, number>>;
+}
+
+function intoGroups({ parts, ofStart }: Parts): Groups {
+  const start = parts.filter(({ name }) => ofStart.has(name));
+  const late = parts.filter(({ name }) => !ofStart.has(name));
+  const groups = [start, ...late.map((part) => [part])];
+  return {
+    texts: groups.map(asRecord),
+    where: Object.fromEntries(groups.flatMap((group, i) => group.map(({ name }) => [name, i]))),
+  };
+}
+
 /**
  * A comment may hold anything but its own end. V8 keeps the source of a function for as long as it keeps the function,
  * so the code is read back from the running program: the file may be replaced by a newer one meanwhile.
  */
-function pack(parts: readonly Part[], ofStart: ReadonlySet<string>): string {
-  const start = parts.filter(({ name }) => ofStart.has(name));
-  const late = parts.filter(({ name }) => !ofStart.has(name));
-  const groups = [start, ...late.map((part) => [part])];
-  const comments = groups.map((group) => `() => {/*${asRecord(group).replaceAll('*/', COMMENT_END)}*/},`);
-  const where = Object.fromEntries(groups.flatMap((group, i) => group.map(({ name }) => [name, i])));
-  const build = createHash('sha256').update(comments.join('\n')).digest('hex').slice(0, 32);
+function packIntoOne({ texts, where }: Groups): string {
+  const comments = texts.map((text) => `() => {/*${text.replaceAll('*/', COMMENT_END)}*/},`);
+  const source = `const __groups = [
+${comments.join('\n')}
+];
+${FROM_COMMENTS.replace('__COMMENT_END__', JSON.stringify(COMMENT_END))}`;
+  return program(source, where, hashOf(comments));
+}
+
+/** The parts begin with the build they belong to. */
+function packBeside({ texts, where }: Groups): Executable {
+  const build = hashOf(texts);
+  if (texts.some((text) => Buffer.byteLength(text) !== text.length))
+    throw new Error('a part is not ASCII, and places in the parts are counted in bytes');
+  let at = build.length;
+  const ranges = texts.map((text) => [at, (at += text.length)]);
+  const source = `const __build = "${build}";
+const __ranges = ${JSON.stringify(ranges)};
+${FROM_BESIDE}`;
+  return { program: program(source, where, build), parts: build + texts.join('') };
+}
+
+function hashOf(texts: readonly string[]): string {
+  return createHash('sha256').update(texts.join('\n')).digest('hex').slice(0, 32);
+}
+
+function program(source: string, where: Groups['where'], build: string): string {
   return `#!/usr/bin/env node
 "use strict";
 ${TOO_OLD}
 const __bundleUrl = "file://" + __filename.split("/").map(encodeURIComponent).join("/");
-const __groups = [
-${comments.join('\n')}
-];
+const __fs = require("node:fs");
+${source}
 const __groupOf = ${JSON.stringify(where)};
-${LOADER.replaceAll('__BUILD__', build).replace('__COMMENT_END__', JSON.stringify(COMMENT_END))}
+${LOADER.replaceAll('__BUILD__', build)}
 module.exports = __load("${MAIN}");
 `;
 }
@@ -204,6 +253,48 @@ for (const name of ["dispose", "asyncDispose"])
   if (!Symbol[name]) Object.defineProperty(Symbol, name, { value: Symbol("Symbol." + name) });
 `;
 
+const FROM_COMMENTS = `function __textOf(group) {
+  const text = __groups[group].toString();
+  return text.slice(text.indexOf("/*") + 2, -3).replaceAll(__COMMENT_END__, "*" + "/");
+}`;
+
+/**
+ * What a start needs is read first, the rest as soon as that has done its work, and then the file may be replaced by a
+ * newer one. Whoever finds another build there, or none, says so instead of running a mixture.
+ */
+const FROM_BESIDE = `let __parts;
+let __fd;
+function __read(from, to) {
+  const bytes = Buffer.allocUnsafeSlow(to - from);
+  for (let at = 0; at < bytes.length; ) {
+    const count = __fs.readSync(__fd, bytes, at, bytes.length - at, from + at);
+    if (count === 0) break;
+    at += count;
+  }
+  if (bytes.latin1Slice(0, __build.length) !== __build) throw new Error("they are of another build");
+  return bytes;
+}
+function __readAll() {
+  if (__parts) return;
+  __parts = __read(0, __ranges[__ranges.length - 1][1]);
+  __fs.closeSync(__fd);
+}
+function __textOf(group) {
+  try {
+    const [from, to] = __ranges[group];
+    if (group === 0) {
+      __fd = __fs.openSync(__filename + "${PARTS_SUFFIX}");
+      setImmediate(__readAll).unref();
+      return __read(0, to).latin1Slice(from, to);
+    }
+    __readAll();
+    return __parts.latin1Slice(from, to);
+  } catch (error) {
+    console.error(__filename + "${PARTS_SUFFIX}: the parts of this program are not there (" + error.message + "); install it again");
+    process.exit(2);
+  }
+}`;
+
 /**
  * Compiles a group when one of its parts is first asked for, from V8's own memory of it if that lies beside the bundle
  * and was made from this very bundle by this very Node (see code-cache.ts). V8 believes what it is given and would crash over
@@ -213,7 +304,6 @@ for (const name of ["dispose", "asyncDispose"])
 const LOADER = `${LACKING}
 const __loaded = new Map();
 const __compiled = [];
-const __fs = require("node:fs");
 const __made = "__BUILD__ " + process.version + " " + process.arch;
 function __sum(bytes) {
   const words = new Int32Array(bytes.buffer, 0, bytes.length >> 2);
@@ -249,9 +339,7 @@ function __load(name) {
   return module.exports;
 }
 function __compile(group) {
-  const text = __groups[group].toString();
-  const code = text.slice(text.indexOf("/*") + 2, -3).replaceAll(__COMMENT_END__, "*" + "/");
-  const script = new (require("node:vm").Script)(code, {
+  const script = new (require("node:vm").Script)(__textOf(group), {
     filename: __filename + "#" + group,
     cachedData: __recall(group),
   });

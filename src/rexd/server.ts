@@ -17,7 +17,9 @@ import type { CallContext, ServerFacts } from './context.js';
 import type { EventSink } from './exec/output-stream.js';
 import { type HeldSessions, type HoldOptions, holdSessions } from './held-sessions.js';
 import { openSession } from './methods/session-open.js';
-import { SessionOpen } from './protocol/session-open.js';
+import { SESSION_OPEN } from './protocol/open-bounds.js';
+import { openPlainly } from './protocol/open-plainly.js';
+import type { SessionOpen } from './protocol/session-open.js';
 import { LongAnswers } from './long-answers.js';
 import type { Outlet } from './resume/journal.js';
 import { WaitingSessions } from './resume/waiting-sessions.js';
@@ -72,7 +74,7 @@ export class RexdServer extends Resource {
     });
     const onCall = reporter(options);
     this.#router = new Router<CallContext>({ log: options.log, ...(onCall !== undefined && { onCall }) })
-      .method(SessionOpen, openSession)
+      .early<typeof SessionOpen>(SESSION_OPEN, openPlainly, openSession)
       .family('session.', async () => (await import('./families/session.js')).addSessionMethods)
       .family('exec.', async () => (await import('./families/exec.js')).addExecMethods)
       .family('fs.', async () => (await import('./families/fs.js')).addFsMethods)
@@ -90,7 +92,7 @@ export class RexdServer extends Resource {
     const peer = new RpcPeer(wire.link, {
       onRequest: call,
       // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
-      onNotification: (incoming) => (incoming.method === SessionOpen.name ? undefined : call(incoming)),
+      onNotification: (incoming) => (incoming.method === SESSION_OPEN ? undefined : call(incoming)),
       refuseBlankLines: true,
       drainMs: LAST_ANSWERS_MS,
       log: this.#log,

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openCommandLink } from '../../src/client/rex/command-link.js';
 import type { CompressionMode } from '../../src/client/rex/compression.js';
 import { RexClient } from '../../src/client/rex/rex-client.js';
-import { MAX_ALGORITHMS } from '../../src/rexd/protocol/compression.js';
+import { MAX_ALGORITHMS } from '../../src/rexd/protocol/open-bounds.js';
 import { bin, Program } from '../helpers/program.js';
 
 let folder: string;

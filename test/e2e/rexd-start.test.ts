@@ -115,7 +115,7 @@ test('SIGTERM ends it while it waits at a socket for its first request', async (
 
 const CACHES: readonly [string, (fresh: Buffer) => Buffer | undefined][] = [
   ['with what V8 remembers of it', (fresh) => fresh],
-  ['as one file, alone', () => undefined],
+  ['where there is no memory', () => undefined],
   [
     'beside the memory of another build',
     (fresh) => Buffer.from(fresh.toString('latin1').replace(/"made":"./, '"made":"?'), 'latin1'),
@@ -133,7 +133,7 @@ for (const [i, [how, change]] of CACHES.entries()) {
   test(`the bundle runs ${how}`, async () => {
     const copy = join(folder, `copy-${i}`, 'rexd.cjs');
     mkdirSync(dirname(copy));
-    copyFileSync(bin('rexd'), copy);
+    for (const part of ['', '.parts']) copyFileSync(bin('rexd') + part, copy + part);
     const memory = change(readFileSync(`${bin('rexd')}.v8`));
     if (memory !== undefined) writeFileSync(`${copy}.v8`, memory);
     expect(how.startsWith('with') === (memory?.equals(readFileSync(`${bin('rexd')}.v8`)) ?? false)).toBe(
@@ -146,6 +146,38 @@ for (const [i, [how, change]] of CACHES.entries()) {
     expect(await program.ended).toEqual({ code: 0, signal: null });
   });
 }
+
+const STRANGE_PARTS: readonly [string, ((parts: Buffer) => Buffer) | undefined][] = [
+  ['gone', undefined],
+  [
+    'of another build',
+    (parts) => edit(parts, (text) => text.replace(/^./, (first) => (first === '0' ? '1' : '0'))),
+  ],
+  ['empty', () => Buffer.alloc(0)],
+];
+for (const [what, change] of STRANGE_PARTS) {
+  test(`when its parts are ${what} it says so and runs nothing`, () => {
+    const copy = join(mkdtempSync(join(folder, 'parts-')), 'rexd.cjs');
+    copyFileSync(bin('rexd'), copy);
+    if (change !== undefined) writeFileSync(`${copy}.parts`, change(readFileSync(`${bin('rexd')}.parts`)));
+    const { status, stdout, stderr } = spawnSync(process.execPath, [copy, '--version'], { encoding: 'utf8' });
+    expect([status, stdout]).toEqual([2, '']);
+    expect(stderr).toContain(`${copy}.parts: the parts of this program are not there`);
+  });
+}
+
+test('its files may be replaced while it runs: what loads late is what it was built with', async () => {
+  const copy = join(mkdtempSync(join(folder, 'replaced-')), 'rexd.cjs');
+  for (const part of ['', '.parts']) copyFileSync(bin('rexd') + part, copy + part);
+  await using program = new Program([process.execPath, copy, '--stdio', '--root', folder]);
+  program.write(`${request(1)}\n`);
+  const { result } = JSON.parse((await program.line()) ?? '') as { result: { session_id: string } };
+  program.write(`${request(2)}\n`); // once this is answered the first turn of the event loop is over
+  await program.line();
+  for (const part of ['', '.parts']) writeFileSync(copy + part, 'another program');
+  program.write(`${request(3, 'fs.list', { session_id: result.session_id, path: folder })}\n`);
+  expect(JSON.parse((await program.line()) ?? '')).toMatchObject({ id: 3, result: { path: folder } });
+});
 
 const SIGHUP = constants.signals.SIGHUP;
 

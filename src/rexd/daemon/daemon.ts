@@ -19,7 +19,7 @@ import {
   type SocketListener,
 } from '../../wire/transport/socket.js';
 import type { CallContext } from '../context.js';
-import { SessionOpen } from '../protocol/session-open.js';
+import { SESSION_OPEN } from '../protocol/open-bounds.js';
 import type { RexdServer } from '../server.js';
 import type { DaemonSettings } from '../settings.js';
 import type { Access } from './access.js';
@@ -193,7 +193,7 @@ export class Daemon extends Resource {
   #callsOf(holder: string): CallHandler {
     return (call) => {
       // Nobody would learn the id of a session that is opened without an answer; it would only hold a place.
-      if (call.id === undefined && call.method === SessionOpen.name) return undefined;
+      if (call.id === undefined && call.method === SESSION_OPEN) return undefined;
       return this.#holders.of(holder).call(call);
     };
   }

@@ -10,7 +10,7 @@ import { answerMessage } from '../../wire/jsonrpc/answer-message.js';
 import type { CallHandler } from '../../wire/jsonrpc/call-server.js';
 import { INVALID_REQUEST, PARSE_ERROR } from '../../wire/jsonrpc/message.js';
 import { ERROR_CODES } from '../protocol/errors.js';
-import { PROTOCOL } from '../protocol/session-open.js';
+import { PROTOCOL } from '../protocol/open-bounds.js';
 import type { Access } from './access.js';
 import type { Metrics } from './metrics.js';
 

@@ -1,4 +1,4 @@
-// What a client asks of the session it has, or had. session.open is there from the start.
+// session.*, loaded by the first call but a plain session.open.
 
 import type { Router } from '../../wire/jsonrpc/router.js';
 import type { CallContext } from '../context.js';
@@ -6,11 +6,13 @@ import { ackEvents } from '../methods/session-ack.js';
 import { closeSession } from '../methods/session-close.js';
 import { pollEvents } from '../methods/session-events.js';
 import { describeSession } from '../methods/session-info.js';
+import { openSession } from '../methods/session-open.js';
 import { resumeSession } from '../methods/session-resume.js';
-import { OPEN_SESSION_METHODS } from '../protocol/session.js';
+import { SESSION_METHODS } from '../protocol/session.js';
 
 export function addSessionMethods(router: Router<CallContext>): void {
-  router.methods(OPEN_SESSION_METHODS, {
+  router.methods(SESSION_METHODS, {
+    SessionOpen: openSession,
     SessionInfo: describeSession,
     SessionClose: closeSession,
     SessionResume: resumeSession,

@@ -5,7 +5,8 @@ import type { ParamsOf, ResultOf } from '../../wire/jsonrpc/method.js';
 import { agreeOnCompression } from '../compression.js';
 import type { CallContext, ServerFacts } from '../context.js';
 import { forbiddenPath, rexdError } from '../errors.js';
-import { PROTOCOL, type SessionOpen } from '../protocol/session-open.js';
+import { PROTOCOL } from '../protocol/open-bounds.js';
+import type { SessionOpen } from '../protocol/session-open.js';
 import type { Session, SessionFacts } from '../sessions.js';
 
 export function openSession(

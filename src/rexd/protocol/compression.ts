@@ -1,9 +1,7 @@
 // Compression as session.open and session.resume agree on it: of the whole connection, in both directions.
 
 import * as z from 'zod/mini';
-
-/** Algorithms that one request may name. */
-export const MAX_ALGORITHMS = 16;
+import { MAX_ALGORITHMS } from './open-bounds.js';
 
 export const CompressionRequest = z.optional(
   z.object({

@@ -1,25 +1,16 @@
 // session.open: a client's scope, with its own roots and limits.
-//
-// Apart from the rest of session.*: every client waits for its answer at every connection, and a schema takes a tenth of a
-// millisecond to build. What only clients and documents ask for is built when they do.
 
 import * as z from 'zod/mini';
 import { defineMethod } from '../../wire/jsonrpc/method.js';
 import { compressionAnswer, CompressionRequest } from './compression.js';
+import { MAX_CLIENT_CHARS, MAX_REQUESTED, PROTOCOL, SESSION_OPEN } from './open-bounds.js';
 import { Path } from './path.js';
-
-export const PROTOCOL = 'rexd/1';
-
-/** Of what a client says of itself; it is for the log. */
-export const MAX_CLIENT_CHARS = 256;
-/** Roots, or capabilities, that one session may ask for: each is compared with all there are. */
-export const MAX_REQUESTED = 64;
 
 const limit = z.int().check(z.gte(1));
 const lowered = z.optional(limit);
 
 export const SessionOpen = defineMethod({
-  name: 'session.open',
+  name: SESSION_OPEN,
   summary: 'Open a session: its roots, its limits and what the server can do.',
   params: z.object({
     client_name: z._default(z.string().check(z.maxLength(MAX_CLIENT_CHARS)), 'unknown'),

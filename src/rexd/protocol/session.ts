@@ -89,5 +89,11 @@ export const SessionEvents = defineMethod({
 });
 
 /** Read by the router too: a method without a handler does not compile. */
-export const OPEN_SESSION_METHODS = { SessionInfo, SessionClose, SessionResume, SessionAck, SessionEvents };
-export const SESSION_METHODS = { SessionOpen, ...OPEN_SESSION_METHODS };
+export const SESSION_METHODS = {
+  SessionOpen,
+  SessionInfo,
+  SessionClose,
+  SessionResume,
+  SessionAck,
+  SessionEvents,
+};

@@ -1,6 +1,5 @@
 // A JSON-RPC 2.0 peer over a link: requests, notifications and batches both ways, bounded in every direction.
 
-import * as z from 'zod/mini';
 import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { ClosedError, Resource } from '../../base/resource.js';
@@ -8,6 +7,7 @@ import { MAX_LINE_BYTES } from '../ndjson/line-splitter.js';
 import { LineWriter, MAX_QUEUED_BYTES, QueueFullError, type Line } from '../ndjson/line-writer.js';
 import { LINGER_MS, type Link } from '../transport/link.js';
 import { CallServer, MAX_CONCURRENT_CALLS, type CallHandler } from './call-server.js';
+import { checkNow } from './check-now.js';
 import { encodeNotification } from './encode.js';
 import { IncomingLines } from './incoming-lines.js';
 import type { EventDef, MethodDef, RequestOf, ResultOf } from './method.js';
@@ -129,11 +129,11 @@ export class RpcPeer extends Resource {
     options?: RequestOptions,
   ): Promise<ResultOf<M>> {
     const result = await this.request(method.name, params as object, options);
-    const checked = z.safeParse(method.result, result);
-    if (checked.success) return checked.data as ResultOf<M>;
+    const checked = checkNow(method.result, result);
+    if (checked.issues === undefined) return checked.value as ResultOf<M>;
     throw new LocalError('bad_result', `the result of ${method.name} has not the promised shape`, {
-      facts: { method: method.name, issues: checked.error.issues.length },
-      cause: checked.error,
+      facts: { method: method.name, issues: checked.issues.length },
+      cause: checked.issues,
     });
   }
 

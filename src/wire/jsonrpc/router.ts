@@ -1,9 +1,9 @@
 // A table of methods and their handlers: finds, checks the params, calls, and reports each call once.
 
-import * as z from 'zod/mini';
 import { RpcError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { describeIssues } from '../../base/schema-issues.js';
+import { checkNow } from './check-now.js';
 import type { RawJson } from './encode.js';
 import { invalidParams } from './invalid-params.js';
 import { METHOD_NOT_FOUND, type JsonRpcParams } from './message.js';
@@ -41,8 +41,14 @@ interface Route<Ctx> {
   readonly handler: (params: unknown, ctx: Ctx) => unknown;
 }
 
+interface Early<Ctx> {
+  readonly read: (params: JsonRpcParams | undefined) => unknown;
+  readonly handler: Route<Ctx>['handler'];
+}
+
 export class Router<Ctx> {
   readonly #routes = new Map<string, Route<Ctx>>();
+  readonly #early = new Map<string, Early<Ctx>>();
   readonly #families = new Map<string, () => Promise<(router: Router<Ctx>) => void>>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #options: RouterOptions<Ctx>;
@@ -69,6 +75,19 @@ export class Router<Ctx> {
    */
   family(prefix: string, load: () => Promise<(router: Router<Ctx>) => void>): this {
     this.#families.set(prefix, load);
+    return this;
+  }
+
+  /**
+   * A method of a family that is answered before the family is loaded, when `read` knows without a schema that the
+   * params are right: it gives what the schema would give, or undefined when that has to be asked.
+   */
+  early<M extends MethodDef>(
+    name: M['name'],
+    read: (params: JsonRpcParams | undefined) => ParamsOf<M> | undefined,
+    handler: Handler<M, Ctx>,
+  ): this {
+    this.#early.set(name, { read, handler: handler as Route<Ctx>['handler'] });
     return this;
   }
 
@@ -103,6 +122,9 @@ export class Router<Ctx> {
 
   #run(method: string, params: JsonRpcParams | undefined, ctx: Ctx): unknown {
     const route = this.#routes.get(method);
+    const early = route === undefined ? this.#early.get(method) : undefined;
+    const plain = early?.read(params);
+    if (early !== undefined && plain !== undefined) return early.handler(plain, ctx);
     const late = route === undefined ? this.#loadFamily(method) : undefined;
     if (late !== undefined) return late.then(() => this.#run(method, params, ctx));
     if (route === undefined) {
@@ -170,9 +192,9 @@ async function reportWhenSettled(work: Promise<unknown>, report: Report): Promis
 
 function checkParams(def: Route<unknown>['def'], params: JsonRpcParams | undefined): unknown {
   const named = nameParams(def, params);
-  const checked = z.safeParse(def.params, named);
-  if (checked.success) return checked.data;
-  throw invalidParams(describeIssues(checked.error.issues, named));
+  const checked = checkNow(def.params, named);
+  if (checked.issues === undefined) return checked.value;
+  throw invalidParams(describeIssues(checked.issues, named));
 }
 
 function nameParams(def: Route<unknown>['def'], params: JsonRpcParams | undefined): unknown {

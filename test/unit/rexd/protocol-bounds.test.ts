@@ -5,7 +5,8 @@ import * as z from 'zod/mini';
 import { ExecStart } from '../../../src/rexd/protocol/exec.js';
 import { MAX_ARGV_WORDS, MAX_ID_CHARS } from '../../../src/rexd/protocol/fields.js';
 import { FsSearch, MAX_NAME_PATTERNS, MAX_QUERY_CHARS } from '../../../src/rexd/protocol/fs.js';
-import { MAX_CLIENT_CHARS, MAX_REQUESTED, SessionOpen } from '../../../src/rexd/protocol/session-open.js';
+import { MAX_CLIENT_CHARS, MAX_REQUESTED } from '../../../src/rexd/protocol/open-bounds.js';
+import { SessionOpen } from '../../../src/rexd/protocol/session-open.js';
 
 const words = (count: number): string[] => Array.from({ length: count }, () => 'a');
 const search = { session_id: 's', query: 'q' };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { MAX_PATH_CHARS, Path } from '../../../src/rexd/protocol/path.js';
+import { MAX_PATH_CHARS } from '../../../src/rexd/protocol/open-bounds.js';
+import { Path } from '../../../src/rexd/protocol/path.js';
 
 test(`a path of more than ${MAX_PATH_CHARS} characters is refused`, () => {
   expect(Path.safeParse('n'.repeat(MAX_PATH_CHARS)).success).toBe(true);

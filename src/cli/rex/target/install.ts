@@ -139,8 +139,8 @@ function findFile(context: RexContext, binary: string | true | undefined, { syst
   if (typeof binary === 'string') return binary;
   const folder = join(import.meta.dirname, '..');
   if (binary === undefined) {
-    const places = [join(folder, 'rexd.cjs'), join(import.meta.dirname, 'rexd.js')];
-    return places.find(isThere) ?? context.fail('the file to install is missing', 'Build it: npm run build');
+    const file = join(folder, 'rexd.cjs');
+    return isThere(file) ? file : context.fail('the file to install is missing', 'Build it: npm run build');
   }
   const [kind = '', machine = ''] = system.split(' ');
   const file = join(folder, `rexd-${kind.toLowerCase()}-${PROCESSORS[machine] ?? machine}`);

@@ -81,6 +81,25 @@ test('a table of methods needs a handler for each, and no name twice', () => {
   expect(() => router.method(Add, () => 0)).toThrow('twice');
 });
 
+test('an early method is answered without its family when its params are plain, else by the family', async () => {
+  let loads = 0;
+  const router = new Router<null>()
+    .early<typeof Add>(
+      'add',
+      (params) => (Array.isArray(params) ? undefined : { a: 7, b: 1 }),
+      ({ a, b }) => a * b,
+    )
+    .family('', () => {
+      loads += 1;
+      return Promise.resolve((late) => void late.method(Add, ({ a, b }) => a + b));
+    });
+  expect(router.call('add', { a: 2 }, null)).toBe(7);
+  expect(loads).toBe(0);
+  await expect(router.call('add', [2, 3], null)).resolves.toBe(5);
+  expect(loads).toBe(1);
+  expect(router.call('add', { a: 2, b: 2 }, null)).toBe(4);
+});
+
 test('of an unknown method no more is said than will do to recognise it', () => {
   const router = new Router<string>();
   for (const length of [MAX_ECHOED_CHARS, MAX_ECHOED_CHARS + 1, 1_000_000])
