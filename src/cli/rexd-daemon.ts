@@ -7,7 +7,7 @@ import type { Log } from '../base/log.js';
 import { Access } from '../rexd/daemon/access.js';
 import { passedSockets } from '../rexd/daemon/activation.js';
 import { Daemon, type DaemonOptions } from '../rexd/daemon/daemon.js';
-import { parseListenAddress } from '../rexd/daemon/listen-address.js';
+import { parseListenAddress } from '../guard/listen-address.js';
 import type { RexdConfig } from '../rexd/settings.js';
 import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';

@@ -5,8 +5,8 @@ import { createSecureContext, type SecureContextOptions, TLSSocket, type TlsOpti
 import { LocalError, toError } from '../../base/errors.js';
 import { HttpError } from '../../wire/http/errors.js';
 import { type DaemonSettings, TOKEN_FILE_VARIABLE } from '../settings.js';
-import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from './bearer.js';
-import { readSecretFile } from './secret-file.js';
+import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from '../../guard/bearer.js';
+import { readSecretFile } from '../../guard/secret-file.js';
 
 export const TOKEN_VARIABLE = 'REXD_TOKEN';
 /** Shorter ones can be guessed by whoever has the time; said in the log, not refused. */

@@ -13,13 +13,10 @@ import {
 } from '../../../../src/rexd/config-file.js';
 import { Access, SHORT_TOKEN_CHARS } from '../../../../src/rexd/daemon/access.js';
 import { MAX_PASSED_FDS, passedSockets } from '../../../../src/rexd/daemon/activation.js';
-import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from '../../../../src/rexd/daemon/bearer.js';
-import {
-  assertMayListen,
-  isLoopbackHost,
-  parseListenAddress,
-} from '../../../../src/rexd/daemon/listen-address.js';
-import { MAX_SECRET_FILE_BYTES, readSecretFile } from '../../../../src/rexd/daemon/secret-file.js';
+import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from '../../../../src/guard/bearer.js';
+import { isLoopbackHost, parseListenAddress } from '../../../../src/guard/listen-address.js';
+import { assertMayListen } from '../../../../src/rexd/daemon/remote-consent.js';
+import { MAX_SECRET_FILE_BYTES, readSecretFile } from '../../../../src/guard/secret-file.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-access-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

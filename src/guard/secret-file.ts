@@ -1,7 +1,7 @@
 // Files that hold secrets: read once, whole, and only if nobody else could read them too.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { errnoOf, LocalError } from '../../base/errors.js';
+import { errnoOf, LocalError } from '../base/errors.js';
 
 /** A token, a key or a chain of certificates; whatever is larger is some other file. */
 export const MAX_SECRET_FILE_BYTES = 1024 * 1024;

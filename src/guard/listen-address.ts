@@ -1,8 +1,8 @@
-// Where HTTP is to be served: `HOST:PORT` as people write it, and whether other machines could come there.
+// Where a socket is to be served: `HOST:PORT` as people write it, and whether other machines could come there.
 
 import { isIP } from 'node:net';
-import { LocalError } from '../../base/errors.js';
-import { isLoopbackAuthority } from '../../guard/browser-guard.js';
+import { LocalError } from '../base/errors.js';
+import { isLoopbackAuthority } from './browser-guard.js';
 
 export interface ListenAddress {
   readonly host: string;
@@ -34,24 +34,4 @@ export function parseListenAddress(text: string): ListenAddress {
 /** Whether only this machine can connect to `host`. A name other than localhost may mean anything. */
 export function isLoopbackHost(host: string): boolean {
   return isLoopbackAuthority(isIP(host) === 6 ? `[${host}]` : host);
-}
-
-/** What has to be said before a socket is opened that other machines can reach. */
-export interface RemoteConsent {
-  readonly allow_remote: boolean;
-  readonly behind_proxy: boolean;
-  readonly hasTls: boolean;
-}
-
-/** Throws a ListenAddressError that tells what to do. */
-export function assertMayListen(host: string, consent: RemoteConsent): void {
-  if (isLoopbackHost(host)) return;
-  if (!consent.allow_remote)
-    throw new ListenAddressError(
-      `${host} can be reached by other machines: pass --allow-remote or set server.allow_remote, or listen on 127.0.0.1`,
-    );
-  if (!consent.hasTls && !consent.behind_proxy)
-    throw new ListenAddressError(
-      `${host} can be reached by other machines, which would send the token in the clear: set server.tls_cert and server.tls_key, or server.behind_proxy when a reverse proxy speaks TLS`,
-    );
 }
