@@ -11,6 +11,8 @@ export interface Flag {
   readonly short?: string;
   /** Name of the value in the help, for flags that take one. */
   readonly value?: string;
+  /** The value may be left out, and is then empty; it is given as `--name=VALUE` only. */
+  readonly optional?: boolean;
   readonly repeatable?: boolean;
 }
 
@@ -60,7 +62,7 @@ export function parseFlags(usage: Usage, args: readonly string[]): Flags {
 
 export function helpText(usage: Usage): string {
   const rows = Object.entries(usage.flags).map(([name, flag]) => {
-    const left = `${flag.short === undefined ? '    ' : `-${flag.short}, `}--${name}${flag.value === undefined ? '' : ` ${flag.value}`}`;
+    const left = `${flag.short === undefined ? '    ' : `-${flag.short}, `}--${name}${sayValue(flag)}`;
     return [left, `${flag.summary}${flag.repeatable === true ? ' (repeatable)' : ''}`] as const;
   });
   return [
@@ -70,6 +72,11 @@ export function helpText(usage: Usage): string {
     `Examples:\n${usage.examples.map(([command, what]) => `  # ${what}\n  ${command}`).join('\n')}`,
     ...(usage.notes ?? []),
   ].join('\n\n');
+}
+
+function sayValue({ value, optional }: Flag): string {
+  if (value === undefined) return '';
+  return optional === true ? `[=${value}]` : ` ${value}`;
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string {
@@ -130,6 +137,7 @@ function readFlag(
     if (inline !== undefined) throw new UsageError(`${shown} takes no value`);
     return { name, flag, shown, value: true };
   }
+  if (flag.optional === true) return { name, flag, shown, value: inline ?? '' };
   // `--root --stdio` has forgotten a value; a value that really begins with a dash can be given as `--root=-odd`.
   const isNext = rest[0] === '-' || rest[0]?.startsWith('-') === false;
   const value = inline ?? (isNext ? rest.shift() : undefined) ?? '';

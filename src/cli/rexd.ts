@@ -1,11 +1,11 @@
 // The command line of rexd. Only flags are dealt with here: help and version answer before the server is loaded.
 
-import { writeSync } from 'node:fs';
 import { LocalError, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { VERSION } from '../base/version.js';
 import { EXIT } from './exit-codes.js';
 import { helpText, parseFlags, type Usage, UsageError } from './flags.js';
+import { printLine } from './print-line.js';
 
 const USAGE: Usage = {
   program: 'rexd',
@@ -74,33 +74,11 @@ export async function runRexd(args: readonly string[]): Promise<void> {
 
 async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(USAGE, args);
-  if (flags.has('help')) return await say(helpText(USAGE));
-  if (flags.has('version')) return await say(`rexd ${VERSION}`);
+  if (flags.has('help')) return await printLine(helpText(USAGE));
+  if (flags.has('version')) return await printLine(`rexd ${VERSION}`);
   const { checkConfig, serve } = await import('./rexd-serve.js');
-  if (flags.has('check')) return await say(await checkConfig(flags));
+  if (flags.has('check')) return await printLine(await checkConfig(flags));
   const code = await serve(flags);
   // The connection is over and everything is flushed. What a client has not read by now would keep the process alive.
   return process.exit(code);
-}
-
-async function say(text: string): Promise<number> {
-  const bytes = Buffer.from(`${text}\n`);
-  const taken = writeNow(bytes);
-  if (taken === bytes.length) return EXIT.ok;
-  return await new Promise((resolve, reject) => {
-    process.stdout.once('error', () => {}); // the callback is told as well
-    process.stdout.write(bytes.subarray(taken), (error) => {
-      if (error === undefined || error === null) resolve(EXIT.ok);
-      else reject(new LocalError('output_lost', `cannot write: ${error.message}`));
-    });
-  });
-}
-
-/** A plain system call, which is done before Node's streams are loaded. What it cannot write is for them. */
-function writeNow(bytes: Buffer): number {
-  try {
-    return writeSync(1, bytes);
-  } catch {
-    return 0;
-  }
 }

@@ -58,8 +58,7 @@ function sayWhere(source: string, thrown: unknown): string {
   if (index === undefined) return `is not JSON: ${toError(thrown).message}`;
   const { line, column } = positionAt(source, index);
   const at = `line ${line}, column ${column}`;
-  if (isWhole(source.slice(0, index)))
-    return `${at}: there is text after the end of the configuration`;
+  if (isWhole(source.slice(0, index))) return `${at}: there is text after the end of the configuration`;
   if (index >= source.length) return `${at}: the text ends before the configuration does`;
   return `${at}: is not JSON from here on (${JSON.stringify(source.slice(index, index + 12))})`;
 }

@@ -27,7 +27,7 @@ const pattern = z.string().check(
 );
 
 const Session = z.strictObject({
-  lift: z._default(z.boolean(), false),
+  lift: z._default(z.boolean(), true),
   strip: z._default(z.boolean(), false),
 });
 const Ping = z.strictObject({
@@ -66,8 +66,9 @@ const Limits = z.strictObject({
   max_pending: z._default(entries, 1_000_000),
   max_sessions: z._default(entries, 1_000_000),
   max_clients: z._default(entries, 10_000),
-  max_rubbish_lines: z._default(entries, 1000),
-  unavailable_wait_ms: z._default(z.int().check(z.gte(0), z.lte(MAX_WAIT_SEC * 1000)), 10_000),
+  max_waiting: z._default(bytes, 4 * MIB),
+  wait_timeout_ms: z._default(milliseconds, 30_000),
+  max_rubbish_lines: z._default(entries, 100),
 });
 const Transport = z.strictObject({
   mode: z.optional(z.enum(['stdio', 'unix', 'tcp'])),

@@ -5,7 +5,7 @@ import { Resource } from '../../base/resource.js';
 import type { InputPipe } from './input-pipe.js';
 import type { Leader, LeaderExit } from './leader.js';
 import type { OutputPipe } from './output-pipe.js';
-import { addLeader, removeLeader } from './roster.js';
+import { addLeader, removeLeader, removePipe } from './roster.js';
 import { type StopOptions, type StopReport, stopTree } from './stop-tree.js';
 
 export interface ExitReport extends LeaderExit {
@@ -23,6 +23,8 @@ export interface HostProcessParts {
   readonly stdin: InputPipe | undefined;
   readonly stdout: OutputPipe | undefined;
   readonly stderr: OutputPipe | undefined;
+  /** In place of `stdout`, when somebody else reads it. */
+  readonly stdoutPipe?: { readonly fd: number; readonly path: string };
 }
 
 export class HostProcess extends Resource {
@@ -33,6 +35,9 @@ export class HostProcess extends Resource {
   readonly stdin: InputPipe | undefined;
   readonly stdout: OutputPipe | undefined;
   readonly stderr: OutputPipe | undefined;
+  /** The reading end of stdout, for who asked for a `descriptor`: theirs to read and to close, with all that may be in it. */
+  readonly stdoutFd: number | undefined;
+  readonly #stdoutPath: string | undefined;
   /** The process itself has ended. Output may still be under way. */
   readonly leaderExit: Promise<LeaderExit>;
   /**
@@ -51,6 +56,8 @@ export class HostProcess extends Resource {
     this.stdin = parts.stdin;
     this.stdout = parts.stdout;
     this.stderr = parts.stderr;
+    this.stdoutFd = parts.stdoutPipe?.fd;
+    this.#stdoutPath = parts.stdoutPipe?.path;
     this.#leader = parts.leader;
     const startedAtMs = performance.now();
     addLeader(this.pid, this.mark, () => parts.leader.isOurs());
@@ -113,6 +120,7 @@ export class HostProcess extends Resource {
     this.stdin?.destroy();
     this.stdout?.destroy();
     this.stderr?.destroy();
+    if (this.#stdoutPath !== undefined) removePipe(this.#stdoutPath);
   }
 
   #leaderEnded(): void {

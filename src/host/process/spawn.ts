@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { startByBun } from '../runtime/bun-spawn.js';
 import type { Fifo } from './fifo-pool.js';
 import { readFifo } from './fifo-reader.js';
-import { HostProcess } from './host-process.js';
+import { HostProcess, type HostProcessParts } from './host-process.js';
 import { InputPipe, inputThroughFifo } from './input-pipe.js';
 import { explainLaunchFailure } from './launch-error.js';
 import { type Leader, leaderOfChild } from './leader.js';
@@ -20,6 +20,11 @@ import { closeAll, openFifos, openInputFile, useStation } from './station.js';
 
 /** `{ fd }`: the child writes to a descriptor of ours, which stays ours to close. */
 export type OutputTarget = 'pipe' | 'none' | { readonly fd: number };
+/**
+ * `descriptor`: a pipe whose reading end (`HostProcess.stdoutFd`) the caller reads by itself, and closes. Where there are
+ * no real pipes to be had it is the same as `pipe`.
+ */
+export type StdoutTarget = OutputTarget | 'descriptor';
 
 export interface SpawnOptions {
   /** The program and its arguments. A name without a slash is looked up in the PATH of `env`. */
@@ -29,7 +34,7 @@ export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   /** `none` (the default) is /dev/null; bytes are all the input there is; a `pipe` can be written to later. */
   readonly stdin?: 'none' | 'pipe' | Uint8Array;
-  readonly stdout?: OutputTarget;
+  readonly stdout?: StdoutTarget;
   readonly stderr?: OutputTarget;
   /** `socket` is what Node does by itself: the child cannot open /dev/stdout then. */
   readonly pipes?: 'fifo' | 'socket';
@@ -77,7 +82,7 @@ export async function spawnProcess(options: SpawnOptions): Promise<HostProcess> 
     mark,
     detached,
     stdin: openInput(child.stdin, fifos.stdin, options.stdin),
-    stdout: openOutput(child.stdout, fifos.stdout, mark),
+    ...openStdout(options.stdout, child.stdout, fifos.stdout, mark),
     stderr: openOutput(child.stderr, fifos.stderr, mark),
   });
 }
@@ -124,7 +129,9 @@ type Pipes = Partial<Record<'stdin' | 'stdout' | 'stderr', Fifo>>;
 async function openPipes(options: SpawnOptions): Promise<Pipes> {
   if (options.pipes === 'socket') return {};
   const { stdin, stdout = 'pipe', stderr = 'pipe' } = options;
-  const named = Object.entries({ stdin, stdout, stderr }).filter(([, target]) => target === 'pipe');
+  const named = Object.entries({ stdin, stdout, stderr }).filter(
+    ([, target]) => target === 'pipe' || target === 'descriptor',
+  );
   const fifos = await openFifos(named.map(([name]) => (name === 'stdin' ? 'input' : 'output')));
   return Object.fromEntries(fifos.map((fifo, i) => [named[i]?.[0], fifo]));
 }
@@ -135,9 +142,9 @@ function inputFor(input: SpawnOptions['stdin']): ChildStdio {
   return openInputFile(input) ?? 'pipe';
 }
 
-function outputFor(target: OutputTarget = 'pipe', fifo: Fifo | undefined): ChildStdio {
+function outputFor(target: StdoutTarget = 'pipe', fifo: Fifo | undefined): ChildStdio {
   if (target === 'none') return 'ignore';
-  if (target !== 'pipe') return target.fd;
+  if (typeof target === 'object') return target.fd;
   return fifo?.writeFd ?? 'pipe';
 }
 
@@ -152,6 +159,17 @@ function openInput(
   if (input === 'pipe') return pipe;
   stream.end(input); // bytes for which there was no file
   return undefined;
+}
+
+function openStdout(
+  target: StdoutTarget | undefined,
+  stream: Readable | null,
+  fifo: Fifo | undefined,
+  mark: string,
+): Pick<HostProcessParts, 'stdout' | 'stdoutPipe'> {
+  if (target !== 'descriptor' || fifo === undefined) return { stdout: openOutput(stream, fifo, mark) };
+  addPipe(fifo.path, mark);
+  return { stdout: undefined, stdoutPipe: { fd: fifo.readFd, path: fifo.path } };
 }
 
 function openOutput(

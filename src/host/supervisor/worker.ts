@@ -25,6 +25,8 @@ export interface WorkerOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly restart?: Partial<RestartPolicy>;
+  /** `descriptor`: `attach` reads stdout by itself, from `process.stdoutFd`. */
+  readonly stdout?: 'pipe' | 'descriptor';
   readonly graceMs?: number;
   readonly readyTimeoutMs?: number;
   /**
@@ -112,13 +114,13 @@ export class Worker {
    * End of input, then TERM, then KILL, and no restart. Resolves when the whole tree is gone, or when its process has
    * been found impossible to kill: then the state is `failed`.
    */
-  async stop(options: { readonly inputGraceMs?: number } = {}): Promise<void> {
+  async stop(options: { readonly inputGraceMs?: number; readonly graceMs?: number } = {}): Promise<void> {
     if (this.#state !== 'failed' && this.#state !== 'stopped') this.#state = 'stopping';
     this.#stopping.abort();
     const held = this.#process;
     if (held?.running === true) {
       await endInput(held, options.inputGraceMs ?? INPUT_GRACE_MS);
-      await this.#stopTree(held);
+      await this.#stopTree(held, options.graceMs);
     }
     await this.#finished;
   }
@@ -174,12 +176,13 @@ export class Worker {
   }
 
   async #launch(): Promise<HostProcess | undefined> {
-    const { command, args = [], cwd, env } = this.#options;
+    const { command, args = [], cwd, env, stdout } = this.#options;
     try {
       return await spawnProcess({
         argv: [command, ...args],
         stdin: 'pipe',
         scope: this.#scope,
+        ...(stdout !== undefined && { stdout }),
         ...(cwd !== undefined && { cwd }),
         ...(env !== undefined && { env }),
       });
@@ -215,8 +218,7 @@ export class Worker {
     if (this.#state === 'ready') this.#state = 'waiting';
   }
 
-  async #stopTree(held: HostProcess): Promise<void> {
-    const graceMs = this.#options.graceMs ?? GRACE_MS;
+  async #stopTree(held: HostProcess, graceMs = this.#options.graceMs ?? GRACE_MS): Promise<void> {
     try {
       await held.stop({ graceMs });
     } catch (error) {
