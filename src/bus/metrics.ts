@@ -37,7 +37,7 @@ export async function openMetrics(report: () => BusReport): Promise<BusMetrics> 
     bytes.inc({ direction: 'from_workers' }, bytesFromWorkers);
     bytes.inc({ direction: 'to_clients' }, bytesToClients);
     bytes.inc({ direction: 'to_workers' }, bytesToWorkers);
-    for (const [event, value] of Object.entries(others)) events.inc({ event: snake(event) }, Number(value));
+    for (const [event, value] of Object.entries(others)) events.inc({ event: snake(event) }, value);
     const present = { clients, sessions, pending, waiting, queued_to_clients_bytes: queuedToClientsBytes };
     for (const [what, value] of Object.entries(present)) now.set({ what }, value);
     for (const { id, restarts: again, workers: places } of pools) {

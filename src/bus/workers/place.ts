@@ -180,18 +180,18 @@ export class Place {
     switch (event.type) {
       case 'started':
         this.#tellLaunched();
-        log.debug('a worker was started', { worker, pid: event.pid });
+        log.debug('a worker was started', { worker, worker_pid: event.pid });
         break;
       case 'ready':
-        log.info('a worker is ready', { worker, pid: event.pid });
+        log.info('a worker is ready', { worker, worker_pid: event.pid });
         break;
       case 'start_failed':
         if (event.error instanceof LaunchError) this.#tellLaunched(event.error);
         log.error('a worker could not be started', { worker, reason: event.error.message });
         break;
       case 'exited':
-        if (this.#stopping) log.debug('a worker has ended', { worker, pid: event.pid });
-        else log.warn(`a worker ${sayExit(event.exit)}`, { worker, pid: event.pid, ...event.exit });
+        if (this.#stopping) log.debug('a worker has ended', { worker, worker_pid: event.pid });
+        else log.warn(`a worker ${sayExit(event.exit)}`, { worker, worker_pid: event.pid, ...event.exit });
         break;
       case 'restarting':
         this.#restarts += 1;

@@ -27,6 +27,7 @@ export class Pool extends Resource {
   readonly #leaving = new Set<Promise<void>>();
   #state: PoolState | 'ready' = 'ready';
   #restartsOfFormer = 0;
+  #stopping = false;
 
   /** Starts all workers at once. */
   constructor(config: PoolConfig, parts: PoolParts) {
@@ -105,6 +106,7 @@ export class Pool extends Resource {
 
   /** Gets no new work, finishes what it has within `pendingMs`, and is gone. */
   async stop(options: StopOptions): Promise<void> {
+    this.#stopping = true;
     const leaving = [...this.#places.map((place) => place.stop(options)), ...this.#leaving];
     try {
       await settleAll(leaving);
@@ -156,7 +158,7 @@ export class Pool extends Resource {
       : states.every((each) => each === 'failed' || each === 'stopped') && states.length > 0
         ? 'failed'
         : 'starting';
-    if (state === this.#state || this.closing) return;
+    if (state === this.#state || this.#stopping || this.closing) return;
     this.#state = state;
     if (state === 'ready') return;
     const why = state === 'failed' ? 'every worker of the pool was given up' : 'no worker is ready';

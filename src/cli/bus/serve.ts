@@ -116,7 +116,7 @@ class Signals {
 
   constructor() {
     this.first = next();
-    this.second = this.first.then(next);
+    this.second = this.first.then(async () => await next());
   }
 }
 
