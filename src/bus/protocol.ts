@@ -39,6 +39,7 @@ export type BusErrorReason =
   | 'unknown_pool'
   | 'pool_required'
   | 'worker_exited'
+  | 'no_client'
   | 'too_many_pending'
   | 'too_many_sessions'
   | 'queue_full'
@@ -65,13 +66,3 @@ export const SESSION_LOST_METHOD = 'bus/session_lost';
 
 /** Methods that take back an earlier request of the same client: `params.id` and `params.requestId` name it. */
 export const CANCEL_METHODS = ['$/cancelRequest', 'notifications/cancelled'] as const;
-
-/** One line (without its end) that answers `id`, which is a JSON token and goes back as it came. */
-export function errorLine(idToken: string, code: BusErrorCode, data: BusErrorData, message?: string): string {
-  const error = { code, message: message ?? ERROR_TEXT[code], data };
-  return `{"jsonrpc":"2.0","id":${idToken},"error":${JSON.stringify(error)}}`;
-}
-
-export function resultLine(idToken: string, result: unknown): string {
-  return `{"jsonrpc":"2.0","id":${idToken},"result":${JSON.stringify(result ?? null)}}`;
-}

@@ -1,9 +1,22 @@
 // Carries messages between clients and workers: an answer goes to the client that asked, and to nobody else.
 
-import { Socket } from 'node:net';
-import { Duplex, type Readable, type Writable } from 'node:stream';
-import { type BusErrorCode, type BusErrorData, errorLine, resultLine } from '../protocol.js';
-import { type BusStats, newCounters } from '../stats.js';
+import type { Slab } from '../flow/slab.js';
+import { scan } from '../scan/scan.js';
+import type { BusStats } from '../stats.js';
+import { PoolChoice } from './choose-pool.js';
+import { Client, type ClientRouting } from './client.js';
+import { Core } from './core.js';
+import { describeStats } from './describe-stats.js';
+import { ClientMessages } from './from-client.js';
+import { refuseReply, routeFromWorker } from './from-worker.js';
+import { retryHeld } from './hold.js';
+import { Key } from './key.js';
+import { loseClient, loseWorker } from './lost.js';
+import { requestOfBus } from './own-requests.js';
+import { Pool } from './pool.js';
+import { relievePressure } from './pressure.js';
+import { noteRubbish } from './rubbish.js';
+import { findTailId } from './tail-id.js';
 import type {
   BusClientHandle,
   BusWorkerHandle,
@@ -15,348 +28,202 @@ import type {
   WorkerOptions,
   WorkerStream,
 } from './settings.js';
+import { refuseWaiting, takeWaiting } from './waiting.js';
+import { Worker, type WorkerRouting } from './worker.js';
 
-interface Client extends BusClientHandle {
-  send(line: string): void;
-  asked: Map<string, Worker>;
-}
-
-interface Worker {
-  readonly number: number;
-  readonly options: WorkerOptions;
-  admitted: boolean;
-  retiring: boolean;
-  readonly pending: Map<
-    string,
-    { client?: Client; settle?: (m: Message) => void; fail?: (e: Error) => void }
-  >;
-  send(line: string): void;
-  onIdle: (() => void)[];
-}
-
-type Message = Record<string, unknown> & {
-  params?: Record<string, unknown>;
-  result?: Record<string, unknown>;
-};
+/** Sessions are looked through for old ones this often at most. */
+export const SESSION_SWEEP_MS = 1000;
 
 export class Router {
-  #settings: RouterSettings;
-  readonly #hooks: RouterHooks;
-  readonly #clients = new Set<Client>();
-  readonly #workers = new Set<Worker>();
-  readonly #sessions = new Map<string, { worker: Worker; owner: Client }>();
-  readonly #waiting: { client: Client; line: string; pool: string }[] = [];
-  readonly #failed = new Set<string>();
-  readonly #counters = newCounters();
-  #numbers = 0;
-  #refusing = false;
-  #idle: (() => void)[] = [];
+  readonly #core: Core;
+  readonly #messages: ClientMessages;
+  #sweep: NodeJS.Timeout | undefined;
 
   constructor(settings: RouterSettings, hooks: RouterHooks) {
-    this.#settings = settings;
-    this.#hooks = hooks;
+    this.#core = new Core(settings, hooks);
+    this.#messages = new ClientMessages(this.#core, new PoolChoice(settings));
+    this.update(settings);
   }
 
   addClient(link: ClientStream, options: ClientOptions): BusClientHandle {
-    const input = link instanceof Duplex ? link : toReadable((link as { input: number | Readable }).input);
-    const output = link instanceof Duplex ? link : toWritable((link as { output: number | Writable }).output);
-    let told = (_why: string): void => {};
-    let ended = (): void => {};
-    const client: Client = {
-      number: ++this.#numbers,
-      name: options.name,
-      asked: new Map(),
-      closed: new Promise((resolve) => {
-        told = resolve;
-      }),
-      ended: new Promise((resolve) => {
-        ended = resolve;
-      }),
-      send: (line) => void output.write(`${line}\n`),
-      close: (reason) => {
-        if (!this.#clients.delete(client)) return;
-        output.end(() => {
-          input.destroy();
-          output.destroy();
-        });
-        for (const [id, s] of this.#sessions) if (s.owner === client) this.#sessions.delete(id);
-        told(reason);
-      },
-    };
-    this.#clients.add(client);
-    const drainThenClose = (): void => {
-      ended();
-      const busy = [...this.#workers].some((w) => [...w.pending.values()].some((p) => p.client === client));
-      if (busy) this.#idle.push(drainThenClose);
-      else client.close('the client has ended');
-    };
-    readLines(input, (line) => this.#fromClient(client, line), drainThenClose);
-    input.on('error', () => client.close('error'));
-    output.on('error', () => client.close('error'));
+    const core = this.#core;
+    const client = new Client(core, this.#clientRouting, link, options);
+    core.clients.add(client);
+    core.counters.clientsConnected += 1;
     return client;
   }
 
+  /** The pool is made when the settings do not have it: a pool that is going may still have its last worker. */
   addWorker(link: WorkerStream, options: WorkerOptions): BusWorkerHandle {
-    const stdin = toWritable(link.stdin);
-    const stdout = toReadable(link.stdout);
-    stdin.on('error', () => {});
-    stdout.on('error', () => {});
-    const worker: Worker = {
-      number: ++this.#numbers,
-      options,
-      admitted: options.admitted ?? true,
-      retiring: false,
-      pending: new Map(),
-      send: (line) => void stdin.write(`${line}\n`),
-      onIdle: [],
-    };
-    this.#workers.add(worker);
-    this.#failed.delete(options.pool);
-    let rubbish = 0;
-    const ended = new Promise<void>((resolve) => {
-      readLines(
-        stdout,
-        (line) => {
-          if (!this.#fromWorker(worker, line)) {
-            rubbish += 1;
-            if (rubbish > this.#settings.limits.maxRubbishLines)
-              this.#hooks.onRubbish?.(worker.number, rubbish);
-          }
-        },
-        resolve,
-      );
-    });
-    this.#drainWaiting();
-    return {
-      number: worker.number,
-      name: options.name,
-      pool: options.pool,
-      ended,
-      get load() {
-        return worker.pending.size;
-      },
-      get rubbish() {
-        return rubbish;
-      },
-      admit: () => {
-        worker.admitted = true;
-        this.#drainWaiting();
-      },
-      retire: () => {
-        worker.retiring = true;
-        return worker.pending.size === 0
-          ? Promise.resolve()
-          : new Promise((resolve) => worker.onIdle.push(resolve));
-      },
-      endInput: () => new Promise((resolve) => void stdin.end(() => resolve())),
-      remove: (why) => {
-        if (!this.#workers.delete(worker)) return;
-        for (const [id, p] of worker.pending) {
-          p.client?.send(
-            errorLine(id, -32002, { reason: 'worker_exited', hint: 'send the request again', why }),
-          );
-          p.fail?.(new Error(why));
-        }
-        worker.pending.clear();
-        for (const [id, s] of this.#sessions) if (s.worker === worker) this.#sessions.delete(id);
-        stdin.destroy();
-        stdout.destroy();
-        this.#settled(worker);
-      },
-      request: (method, params, timeoutMs) =>
-        new Promise((resolve, reject) => {
-          const id = JSON.stringify(`bus-${process.pid}-${++this.#numbers}`);
-          const timer = setTimeout(() => {
-            worker.pending.delete(id);
-            reject(new Error(`no answer to ${method} within ${timeoutMs} ms`));
-          }, timeoutMs);
-          worker.pending.set(id, {
-            settle: (m) => {
-              clearTimeout(timer);
-              if ('error' in m) reject(new Error(JSON.stringify(m['error'])));
-              else resolve(m.result);
-            },
-            fail: (e) => {
-              clearTimeout(timer);
-              reject(e);
-            },
-          });
-          worker.send(
-            `{"jsonrpc":"2.0","id":${id},"method":${JSON.stringify(method)},"params":${JSON.stringify(params ?? {})}}`,
-          );
-        }),
-    };
+    const core = this.#core;
+    const pool = this.#pool(options.pool);
+    const worker = new Worker(core, this.#workerRouting, pool, link, options);
+    core.workers.add(worker);
+    pool.workers.push(worker);
+    core.counters.workersAdded += 1;
+    if (worker.state === 'ready') this.#poolReady(pool);
+    return this.#handle(worker);
   }
 
-  /** What requests for a pool without a ready worker shall expect. */
-  setPoolState(pool: string, state: PoolState, why?: string): void {
-    if (state === 'starting') this.#failed.delete(pool);
-    else this.#failed.add(pool);
-    this.#hooks.log.debug('pool state', { pool, state, why });
-    this.#drainWaiting();
+  /** What requests for this pool shall expect while it has no ready worker. */
+  setPoolState(id: string, state: PoolState, why = 'no worker stays up'): void {
+    const pool = this.#pool(id);
+    pool.failed = state === 'failed' ? why : undefined;
+    if (state === 'failed' && !pool.hasReady) refuseWaiting(this.#core, pool);
   }
 
+  /** New limits, routes and options. Pools that are not named any more get no new work. */
   update(settings: RouterSettings): void {
-    this.#settings = settings;
+    const core = this.#core;
+    core.settings = settings;
+    this.#messages.choice = new PoolChoice(settings);
+    for (const pool of settings.pools) this.#pool(pool.id).settings = pool;
+    for (const [id, pool] of core.pools) {
+      if (settings.pools.some((kept) => kept.id === id)) continue;
+      pool.failed = 'the pool is no longer configured';
+      if (!pool.hasReady) refuseWaiting(core, pool);
+      core.pools.delete(id);
+    }
+    for (const client of core.clients) client.setMaxBytes(settings.limits.maxInputBufferBytes);
+    for (const worker of core.workers) worker.setMaxBytes(settings.limits.maxInputBufferBytes);
+    this.#planSweep(settings.sessionTtlMs);
   }
 
   pending(): number {
-    let sum = 0;
-    for (const worker of this.#workers) sum += worker.pending.size;
-    return sum;
+    return this.#core.pending.size;
   }
 
   stats(): BusStats {
-    return {
-      ...this.#counters,
-      clients: this.#clients.size,
-      sessions: this.#sessions.size,
-      pending: this.pending(),
-      waiting: this.#waiting.length,
-      queuedToClientsBytes: 0,
-      workers: [...this.#workers].map((w) => ({
-        number: w.number,
-        name: w.options.name,
-        pool: w.options.pool,
-        load: w.pending.size,
-        queuedBytes: 0,
-        rubbish: 0,
-        state: w.retiring ? 'retiring' : w.admitted ? 'ready' : 'preparing',
-      })),
-    };
+    return describeStats(this.#core);
   }
 
+  /** Shutting down: new requests are answered so, what is under way goes on. */
   refuseNew(): void {
-    this.#refusing = true;
+    this.#core.refusing = true;
   }
 
+  /** Nothing is under way, held back or waiting, and all output is written. */
   idle(): Promise<void> {
-    if (this.pending() === 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      const look = (): void => {
-        if (this.pending() === 0) resolve();
-        else this.#idle.push(look);
-      };
-      this.#idle.push(look);
-    });
+    return new Promise((resolve) => this.#core.whenQuiet(resolve));
   }
 
-  #fromClient(client: Client, line: string): void {
-    let m: Message;
-    try {
-      m = JSON.parse(line) as Message;
-      if (m === null || typeof m !== 'object' || Array.isArray(m)) throw new Error('no object');
-    } catch {
-      client.send(errorLine('null', -32700, { reason: 'not_json', hint: 'send one JSON object a line' }));
-      client.close('no JSON');
-      return;
+  /** Lets go of its timers. Clients and workers are closed by whoever added them. */
+  close(): void {
+    clearInterval(this.#sweep);
+    for (const pool of this.#core.pools.values()) clearTimeout(pool.waitTimer);
+  }
+
+  readonly #clientRouting: ClientRouting = {
+    fromClient: (client, slab, start, end) => this.#messages.route(client, slab, start, end),
+    clientTooLong: (client, slab, start, end) => this.#messages.tooLong(client, slab, start, end),
+    clientDrained: (client) => relievePressure(this.#core, client),
+    clientGone: (client) => loseClient(this.#core, client),
+    retryHeld: (client) =>
+      retryHeld(this.#core, client, (line) => this.#again(client, line.slab, line.length, line)),
+    retryAsks: (client) => {
+      for (const { from, slab, length } of client.heldAsks.takeAll()) {
+        routeFromWorker(this.#core, from, slab, 0, length);
+      }
+    },
+  };
+
+  readonly #workerRouting: WorkerRouting = {
+    fromWorker: (worker, slab, start, end) => routeFromWorker(this.#core, worker, slab, start, end),
+    workerTooLong: (worker, slab, start, end) => this.#refuseLong(worker, slab, start, end),
+    workerSkipped: (worker, tail) => {
+      const id = worker.skippedAnswered ? undefined : findTailId(tail);
+      worker.skippedAnswered = false;
+      if (id !== undefined) refuseReply(this.#core, worker, new Key().set(id));
+    },
+  };
+
+  #refuseLong(worker: Worker, slab: Slab, start: number, end: number): void {
+    const core = this.#core;
+    core.counters.oversizeFromWorkers += 1;
+    noteRubbish(core, worker, slab.bytes.subarray(start, end), 'longer than limits.max_input_buffer');
+    scan(slab, start, end, core.fields); // cut off as it is, its id may have been at the front
+    const isReply = core.fields.methodStart < 0 && core.idKey.take(slab.bytes, core.fields.id);
+    worker.skippedAnswered = isReply && refuseReply(core, worker, core.idKey);
+  }
+
+  #again(
+    client: Client,
+    slab: Slab,
+    length: number,
+    line?: Parameters<ClientMessages['routeScanned']>[4],
+  ): void {
+    if (!client.open || !scan(slab, 0, length, this.#core.fields)) return;
+    this.#messages.routeScanned(client, slab, 0, length, line);
+    this.#core.batch.commit();
+  }
+
+  #poolReady(pool: Pool): void {
+    pool.failed = undefined;
+    for (const { from, slab, length } of takeWaiting(pool)) {
+      this.#again(from, slab, length);
+      from.finishWhenDone();
     }
-    this.#counters.messagesFromClients += 1;
-    const id = m['id'] === undefined ? undefined : JSON.stringify(m['id']);
-    const method = m['method'];
-    if (id === undefined && method === undefined && m['sessionId'] === undefined && !this.#settings.lenient) {
-      client.close('no routing field');
-      return;
-    }
-    const refuse = (code: BusErrorCode, data: BusErrorData): void => {
-      if (id !== undefined && method !== undefined) client.send(errorLine(id, code, data));
+    for (const client of pool.holders) this.#core.retries.add(client.retryHeld);
+    this.#core.runRetries();
+    this.#core.flusher.plan();
+  }
+
+  #handle(worker: Worker): BusWorkerHandle {
+    const core = this.#core;
+    return {
+      number: worker.number,
+      name: worker.name,
+      pool: worker.pool.id,
+      ended: worker.ended,
+      get load() {
+        return worker.load;
+      },
+      get rubbish() {
+        return worker.rubbish;
+      },
+      admit: () => {
+        if (worker.state !== 'preparing') return;
+        worker.state = 'ready';
+        this.#poolReady(worker.pool);
+      },
+      retire: () => {
+        if (worker.state !== 'gone') worker.state = 'retiring';
+        if (worker.load === 0) return Promise.resolve();
+        return new Promise((resolve) => worker.onIdle.push(resolve));
+      },
+      endInput: () => worker.output.end(),
+      remove: (why) => {
+        if (worker.state !== 'gone') loseWorker(core, worker, why);
+        core.flusher.plan();
+        core.lookQuiet();
+      },
+      request: (method, params, timeoutMs) => requestOfBus(core, worker, method, params, timeoutMs),
     };
-    if (method === 'bus/stats' && id !== undefined) {
-      client.send(resultLine(id, this.#hooks.describe?.() ?? this.stats()));
-      return;
-    }
-    if (this.#refusing) {
-      refuse(-32004, { reason: 'shutting_down', hint: 'connect to another bus' });
-      return;
-    }
-    const sid = m['sessionId'] ?? m.params?.['sessionId'];
-    const session = typeof sid === 'string' ? this.#sessions.get(sid) : undefined;
-    if (id !== undefined && method === undefined) {
-      (client.asked.get(id) ?? session?.worker)?.send(line);
-      return;
-    }
-    if (session !== undefined && session.owner !== client && this.#settings.sessionOwnership === 'strict') {
-      refuse(-32005, { reason: 'session_owned', hint: 'use a session of your own' });
-      return;
-    }
-    const pools = this.#settings.pools.map((p) => p.id);
-    const named = m['pool'] ?? this.#settings.defaultPool ?? (pools.length === 1 ? pools[0] : undefined);
-    const pool = session?.worker.options.pool ?? (typeof named === 'string' ? named : undefined);
-    if (pool === undefined || !pools.includes(pool)) {
-      refuse(-32001, {
-        reason: pool === undefined ? 'pool_required' : 'unknown_pool',
-        hint: 'name a pool',
-        pools,
-      });
-      return;
-    }
-    const ready = [...this.#workers].filter((w) => w.options.pool === pool && w.admitted && !w.retiring);
-    const free = ready.filter((w) => id === undefined || !w.pending.has(id));
-    const worker = session?.worker ?? free.sort((a, b) => a.pending.size - b.pending.size)[0];
-    if (worker === undefined) {
-      if (this.#failed.has(pool))
-        refuse(-32000, { reason: 'pool_failed', hint: 'see the log of the bus', pool });
-      else this.#waiting.push({ client, line, pool });
-      return;
-    }
-    if (id !== undefined) worker.pending.set(id, { client });
-    if (typeof sid === 'string' && session === undefined) this.#sessions.set(sid, { worker, owner: client });
-    worker.send(line);
   }
 
-  #fromWorker(worker: Worker, line: string): boolean {
-    let m: Message;
-    try {
-      m = JSON.parse(line) as Message;
-    } catch {
-      return false;
+  #pool(id: string): Pool {
+    const { pools } = this.#core;
+    let pool = pools.get(id);
+    if (pool === undefined) {
+      pool = new Pool({ id });
+      pools.set(id, pool);
     }
-    this.#counters.messagesFromWorkers += 1;
-    const id = m['id'] === undefined ? undefined : JSON.stringify(m['id']);
-    if (id !== undefined && m['method'] === undefined) {
-      const p = worker.pending.get(id);
-      worker.pending.delete(id);
-      const sid = m.result?.['sessionId'];
-      if (p?.client !== undefined && typeof sid === 'string')
-        this.#sessions.set(sid, { worker, owner: p.client });
-      p?.client?.send(line);
-      p?.settle?.(m);
-      this.#settled(worker);
-      return true;
-    }
-    const sid = m['sessionId'] ?? m.params?.['sessionId'];
-    const session = typeof sid === 'string' ? this.#sessions.get(sid) : undefined;
-    if (id !== undefined) session?.owner.asked.set(id, worker);
-    session?.owner.send(line);
-    return true;
+    return pool;
   }
 
-  #settled(worker: Worker): void {
-    if (worker.pending.size === 0) for (const done of worker.onIdle.splice(0)) done();
-    for (const look of this.#idle.splice(0)) look();
-    this.#drainWaiting();
+  #planSweep(ttlMs: number | undefined): void {
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+    if (ttlMs === undefined) return;
+    const key = new Key();
+    this.#sweep = setInterval(
+      () => {
+        for (const session of this.#core.sessions.unusedSince(Date.now() - ttlMs)) {
+          this.#core.sessions.remove(session, key);
+        }
+      },
+      Math.max(SESSION_SWEEP_MS, ttlMs / 4),
+    );
+    this.#sweep.unref();
   }
-
-  #drainWaiting(): void {
-    for (const { client, line } of this.#waiting.splice(0)) this.#fromClient(client, line);
-  }
-}
-
-function toReadable(from: number | Readable): Readable {
-  return typeof from === 'number' ? new Socket({ fd: from, readable: true, writable: false }) : from;
-}
-
-function toWritable(to: number | Writable): Writable {
-  return typeof to === 'number' ? new Socket({ fd: to, readable: false, writable: true }) : to;
-}
-
-function readLines(input: Readable, each: (line: string) => void, end: () => void): void {
-  let rest = '';
-  input.on('data', (chunk: Buffer) => {
-    const lines = (rest + chunk.toString('latin1')).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) if (line !== '') each(Buffer.from(line, 'latin1').toString());
-  });
-  input.once('end', end);
-  input.once('close', end);
 }

@@ -1,0 +1,51 @@
+// When gathered output is written: at once while a destination has one source, else when every source had its turn.
+//
+// A write costs the same for one message as for a hundred. Where many feed one, waiting for the end of the turn makes
+// one write of all of theirs; where one feeds one, there is nothing to wait for.
+
+export interface Flushable {
+  flush(): void;
+}
+
+export class Flusher {
+  #dirty: Flushable[] = [];
+  #spare: Flushable[] = [];
+  #planned = false;
+  readonly #flushed: () => void;
+  readonly #flushPlanned = (): void => {
+    this.#planned = false;
+    this.#flushAll();
+  };
+
+  /** `flushed` is called whenever something was written. */
+  constructor(flushed: () => void = () => {}) {
+    this.#flushed = flushed;
+  }
+
+  /** Called once for each destination that has something to write, until it is flushed. */
+  mark(destination: Flushable, alone: boolean): void {
+    this.#dirty.push(destination);
+    if (!alone) this.plan();
+  }
+
+  /** At the end of this turn, whatever is marked by then. */
+  plan(): void {
+    if (this.#planned) return;
+    this.#planned = true;
+    setImmediate(this.#flushPlanned);
+  }
+
+  /** A source has handed over all that it had. */
+  sourceDone(): void {
+    if (!this.#planned && this.#dirty.length > 0) this.#flushAll();
+  }
+
+  #flushAll(): void {
+    const batch = this.#dirty;
+    this.#dirty = this.#spare;
+    for (const destination of batch) destination.flush();
+    batch.length = 0;
+    this.#spare = batch;
+    this.#flushed();
+  }
+}

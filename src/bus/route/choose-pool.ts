@@ -1,0 +1,39 @@
+// Which pool a message is for: the one it names, the one its method belongs to, the default, or the only one.
+
+import type { Slab } from '../flow/slab.js';
+import type { Core } from './core.js';
+import type { Pool } from './pool.js';
+import type { RouterSettings } from './settings.js';
+
+export class PoolChoice {
+  readonly #byName = new Map<string, string>();
+  readonly #byMethod: { readonly method: string; readonly pool: string }[];
+  readonly #default: string | undefined;
+
+  constructor({ pools, routes, defaultPool }: RouterSettings) {
+    for (const { id, keys = [] } of pools) for (const name of [id, ...keys]) this.#byName.set(name, id);
+    const declared = pools.flatMap(({ id, methods = [] }) => methods.map((method) => ({ method, pool: id })));
+    this.#byMethod = [...routes, ...declared];
+    this.#default = defaultPool ?? (pools.length === 1 ? pools[0]?.id : undefined);
+  }
+
+  /** Undefined: it has to say, and what it says must be a pool. `named` is then what it said. */
+  choose(core: Core, slab: Slab): { readonly pool: Pool | undefined; readonly named?: string } {
+    const { fields } = core;
+    if (fields.poolStart >= 0) {
+      const named = JSON.parse(slab.bytes.toString('utf8', fields.poolStart, fields.poolEnd)) as string;
+      return { pool: core.pools.get(this.#byName.get(named) ?? ''), named };
+    }
+    return { pool: core.pools.get(this.#ofMethod(core, slab) ?? this.#default ?? '') };
+  }
+
+  #ofMethod({ fields }: Core, slab: Slab): string | undefined {
+    if (this.#byMethod.length === 0 || fields.methodStart < 0) return undefined;
+    const method = slab.bytes.toString('utf8', fields.methodStart + 1, fields.methodEnd - 1);
+    return this.#byMethod.find((route) => fits(method, route.method))?.pool;
+  }
+}
+
+function fits(method: string, pattern: string): boolean {
+  return pattern.endsWith('*') ? method.startsWith(pattern.slice(0, -1)) : method === pattern;
+}

@@ -1,0 +1,89 @@
+// The few methods that the bus answers itself: `bus/auth`, `bus/stats`, `bus/restart`.
+
+import type { Slab } from '../flow/slab.js';
+import { toError } from '../../base/errors.js';
+import {
+  AUTH_METHOD,
+  CONTROL_REFUSED,
+  NOT_AUTHENTICATED,
+  RESTART_METHOD,
+  STATS_METHOD,
+} from '../protocol.js';
+import type { Fields } from '../scan/fields.js';
+import { errorAnswer, rawId, refuseAndClose, resultAnswer } from './answers.js';
+import type { Client } from './client.js';
+import type { Core } from './core.js';
+import { describeStats } from './describe-stats.js';
+
+/** `"bus/`, which all of them begin with. */
+export function isControl({ methodStart }: Fields, { bytes }: Slab): boolean {
+  return (
+    bytes[methodStart + 1] === 98 &&
+    bytes[methodStart + 2] === 117 &&
+    bytes[methodStart + 3] === 115 &&
+    bytes[methodStart + 4] === 47
+  );
+}
+
+/** False: it only looks like one, and is somebody else's to answer. */
+export function answerControl(core: Core, client: Client, slab: Slab, start: number, end: number): boolean {
+  const id = rawId(core, slab);
+  const method = methodOf(core, slab);
+  if (method === AUTH_METHOD) {
+    if (id !== undefined) client.send(resultAnswer(id, { authenticated: true }));
+    return true;
+  }
+  if (method === STATS_METHOD) {
+    if (id !== undefined) client.send(resultAnswer(id, core.hooks.describe?.() ?? describeStats(core)));
+    return true;
+  }
+  if (method !== RESTART_METHOD) return false;
+  void restart(core, client, id, paramsOf(slab, start, end));
+  return true;
+}
+
+/** The first line of a client that has to show a token. False: it did not. */
+export function authenticate(core: Core, client: Client, slab: Slab, start: number, end: number): boolean {
+  const id = rawId(core, slab);
+  const params = methodOf(core, slab) === AUTH_METHOD ? paramsOf(slab, start, end) : undefined;
+  const token = (params as { token?: unknown } | null | undefined)?.token;
+  if (typeof token === 'string' && client.options.checkToken?.(token) === true) {
+    client.authenticated = true;
+    if (id !== undefined) client.send(resultAnswer(id, { authenticated: true }));
+    return true;
+  }
+  refuseAndClose(core, client, id, NOT_AUTHENTICATED, {
+    reason: 'not_authenticated',
+    hint: `the first message must be ${AUTH_METHOD} with params.token`,
+  });
+  return false;
+}
+
+async function restart(core: Core, client: Client, id: Buffer | undefined, params: unknown): Promise<void> {
+  const { restart: doRestart } = core.hooks;
+  const trusted = client.options.trusted === true;
+  if (!trusted || doRestart === undefined) {
+    const hint = trusted ? 'this bus cannot restart workers' : 'use the socket of the bus, or a token';
+    client.send(errorAnswer(id, CONTROL_REFUSED, { reason: 'not_allowed', hint }));
+    return;
+  }
+  client.pending += 1; // a client that has ended its side still waits for this answer
+  try {
+    const result = await doRestart(params, { name: client.name, trusted });
+    if (id !== undefined) client.send(resultAnswer(id, result));
+  } catch (thrown) {
+    client.send(errorAnswer(id, CONTROL_REFUSED, { reason: 'failed', hint: toError(thrown).message }));
+  } finally {
+    client.pending -= 1;
+    client.finishWhenDone();
+  }
+}
+
+function methodOf({ fields }: Core, { bytes }: Slab): string {
+  if (fields.methodStart < 0) return '';
+  return JSON.parse(bytes.toString('utf8', fields.methodStart, fields.methodEnd)) as string;
+}
+
+function paramsOf({ bytes }: Slab, start: number, end: number): unknown {
+  return (JSON.parse(bytes.toString('utf8', start, end)) as { params?: unknown }).params;
+}

@@ -1,0 +1,75 @@
+// Ids and session ids as keys: the token as it stands in the line, or one spelling for all the ways to write the same.
+
+import type { Slab } from '../flow/slab.js';
+import type { Token } from './fields.js';
+import { skipNumber, skipScalar } from './skip-scalar.js';
+import { skipEscape } from './skip-string.js';
+
+/** Integers of so many digits are the same text whoever writes them; a program may round longer ones. */
+const MAX_PLAIN_DIGITS = 15;
+
+/** Reads an id at `p`: a string or a number. Returns what is behind it, or −1. */
+export function readId(slab: Slab, p: number, token: Token): number {
+  const { bytes } = slab;
+  const c = bytes[p]!;
+  token.start = -1;
+  if (c !== 34 && c !== 45 && (c < 48 || c > 57)) return skipScalar(bytes, p);
+  const end = c === 34 ? skipToken(bytes, p + 1) : skipNumber(bytes, p);
+  if (end < 0) return -1;
+  token.plain = c === 34 ? tokenPlain : isPlainInteger(bytes, p, end);
+  token.start = p;
+  token.end = end;
+  token.hash = hashToken(bytes, p, end);
+  return end;
+}
+
+/** `true` when the string that `skipToken` passed last has no escapes. */
+let tokenPlain = true;
+
+function skipToken(bytes: Uint8Array, p: number): number {
+  tokenPlain = true;
+  for (let c = bytes[p]!; c !== 34; c = bytes[p]!) {
+    if (c < 32) return -1;
+    if (c === 92) {
+      tokenPlain = false;
+      p = skipEscape(bytes, p + 1);
+      if (p < 0) return -1;
+    } else p += 1;
+  }
+  return p + 1;
+}
+
+function isPlainInteger(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] === 45 ? start + 1 : start;
+  if (end - first > MAX_PLAIN_DIGITS || (first > start && bytes[first] === 48)) return false;
+  for (let p = first; p < end; p += 1) if (bytes[p]! < 48) return false; // a point; an exponent's sign
+  for (let p = first; p < end; p += 1) if (bytes[p]! > 57) return false; // the exponent itself
+  return true;
+}
+
+/** Reads the value of a `sessionId` at `p` into `token`; anything but a string that is not empty is no session. */
+export function readSession(slab: Slab, p: number, token: Token): number {
+  const { bytes } = slab;
+  token.start = -1;
+  if (bytes[p] !== 34) return skipScalar(bytes, p);
+  const end = skipToken(bytes, p + 1);
+  if (end < 0 || end === p + 2) return end;
+  token.start = p;
+  token.end = end;
+  token.hash = hashToken(bytes, p, end);
+  token.plain = tokenPlain;
+  return end;
+}
+
+/** FNV-1a; the table mixes it further. */
+export function hashToken(bytes: Uint8Array, start: number, end: number): number {
+  let hash = 0x811c9dc5 | 0;
+  for (let p = start; p < end; p += 1) hash = Math.imul(hash ^ bytes[p]!, 0x01000193);
+  return hash;
+}
+
+/** The one spelling of a token that has several: `"\u0041"` is `"A"`, `1.0` is `1`. */
+export function canonicalToken(bytes: Buffer, start: number, end: number): Buffer {
+  const value = JSON.parse(bytes.toString('utf8', start, end)) as string | number;
+  return Buffer.from(typeof value === 'string' ? JSON.stringify(value) : String(value));
+}

@@ -1,0 +1,107 @@
+// Output: every byte once and in order, gathered, through a reader that takes its time.
+
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect, createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect, test } from 'vitest';
+import { Batch } from '../../../../src/bus/flow/batch.js';
+import { Flusher } from '../../../../src/bus/flow/flusher.js';
+import { MAX_GATHERED_BLOCKS, Output } from '../../../../src/bus/flow/output.js';
+import { newSlab, SLAB_BYTES } from '../../../../src/bus/flow/slab.js';
+
+test('a slow reader gets more than can be gathered at once, whole and in order', async () => {
+  await using pair = await socketPair();
+  const flusher = new Flusher();
+  let drained = 0;
+  const output = new Output(pair.left, flusher, {
+    drained: () => void (drained += 1),
+    broken: (error) => expect.fail(error.message),
+  });
+  const slab = newSlab(1024);
+  const count = Math.ceil(((MAX_GATHERED_BLOCKS + 40) * SLAB_BYTES) / 1000);
+  for (let i = 0; i < count; i += 1) {
+    slab.bytes.fill(97 + (i % 26), 0, 1000);
+    slab.bytes.writeUInt32BE(i);
+    output.append(slab.bytes, 0, 1000, pair);
+  }
+  flusher.sourceDone();
+  expect(output.queuedBytes).toBeGreaterThan(MAX_GATHERED_BLOCKS * SLAB_BYTES - 2_000_000);
+  const received: Buffer[] = [];
+  pair.right.on('data', (chunk: Buffer) => received.push(chunk));
+  await output.empty();
+  await output.end();
+  await once(pair.right, 'end');
+  const all = Buffer.concat(received);
+  expect(all.length).toBe(count * 1000);
+  for (let i = 0; i < count; i += 1) expect(all.readUInt32BE(i * 1000)).toBe(i);
+  expect([output.queuedBytes, output.totalBytes]).toEqual([0, count * 1000]);
+  expect(drained).toBeGreaterThan(1);
+});
+
+test('one source: written at once; several: together at the end of the turn', async () => {
+  const writes: number[] = [];
+  const stream = new PassThrough();
+  stream.on('data', (chunk: Buffer) => writes.push(chunk.length));
+  const flusher = new Flusher();
+  const output = new Output(stream, flusher, { drained: () => {}, broken: () => {} });
+  const bytes = Buffer.from('0123456789');
+  for (const source of ['a', 'b', 'c']) {
+    output.append(bytes, 0, 10, source);
+    flusher.sourceDone();
+  }
+  expect(writes).toEqual([]);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(writes).toEqual([30]);
+  output.append(bytes, 0, 10, 'a');
+  flusher.sourceDone();
+  await new Promise((resolve) => setImmediate(resolve));
+  output.append(bytes, 0, 5, 'a');
+  flusher.sourceDone();
+  expect(writes).toEqual([30, 10, 5]);
+  stream.destroy();
+});
+
+test('neighbouring lines are one span, frames are not, a closed output takes nothing', () => {
+  const flusher = new Flusher();
+  const plain = new Output(new PassThrough(), flusher, { drained: () => {}, broken: () => {} });
+  const framed = new Output(new PassThrough(), flusher, { drained: () => {}, broken: () => {} }, true);
+  const batch = new Batch();
+  const slab = newSlab(100);
+  batch.add(plain, slab, 0, 10, 's');
+  batch.add(plain, slab, 10, 20, 's');
+  expect(plain.queuedBytes).toBe(0);
+  batch.add(framed, slab, 20, 30, 's');
+  batch.commit();
+  expect([plain.queuedBytes, framed.queuedBytes]).toEqual([20, 4 + 9]);
+  plain.close();
+  plain.append(slab.bytes, 0, 10, 's');
+  expect(plain.queuedBytes).toBe(0);
+  flusher.sourceDone();
+});
+
+interface Pair extends AsyncDisposable {
+  readonly left: Socket;
+  readonly right: Socket;
+}
+
+async function socketPair(): Promise<Pair> {
+  const folder = await mkdtemp(join(tmpdir(), 'bus-output-'));
+  const server = createServer({ pauseOnConnect: true });
+  server.listen(join(folder, 's'));
+  await once(server, 'listening');
+  const right = connect(join(folder, 's'));
+  const [left] = (await once(server, 'connection')) as [Socket];
+  return {
+    left,
+    right,
+    async [Symbol.asyncDispose]() {
+      left.destroy();
+      right.destroy();
+      server.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

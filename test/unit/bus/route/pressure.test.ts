@@ -1,0 +1,170 @@
+// Back-pressure and fairness: whoever does not read is waited for, nothing is dropped, and nobody else pays for it.
+
+import { expect, test } from 'vitest';
+import { CLOSE_GRACE_MS, TURN_BYTES } from '../../../../src/bus/route/client.js';
+import { MAX_HELD_BYTES } from '../../../../src/bus/route/held.js';
+import { MAX_SHOWN_BYTES, MAX_SHOWN_LINES } from '../../../../src/bus/route/rubbish.js';
+import { MAX_TRACED_CHARS } from '../../../../src/bus/route/trace-message.js';
+import { BUSY_WORKER_BYTES } from '../../../../src/bus/route/worker.js';
+import type { TraceRecord } from '../../../../src/bus/trace.js';
+import { until } from '../../../helpers/wait.js';
+import { Rig } from './rig.js';
+
+const PAD = 'x'.repeat(1000);
+const requests = (count: number): { id: number; method: string; params: string }[] =>
+  Array.from({ length: count }, (_, id) => ({ id, method: 'm', params: PAD }));
+
+test('a worker that does not read stops those who feed it, and gets everything once it reads', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const client = rig.client();
+  worker.stdin.pause();
+  client.send(...requests(3000));
+  await until(() => rig.router.stats().pauses > 0, 'a pause');
+  await rig.settle();
+  const { workers } = rig.router.stats();
+  expect(workers[0]!.queuedBytes).toBeGreaterThan(BUSY_WORKER_BYTES / 2);
+  expect(workers[0]!.queuedBytes).toBeLessThan(BUSY_WORKER_BYTES + 2 * 64 * 1024);
+  worker.stdin.resume();
+  const all = await worker.inbox.next(3000);
+  expect(all.map(({ id }) => id)).toEqual(requests(3000).map(({ id }) => id));
+});
+
+test('a queue of a worker is never longer than configured, whatever many clients send', async () => {
+  await using rig = new Rig({}, { maxWorkerQueueBytes: 50_000 });
+  const worker = rig.worker();
+  worker.stdin.pause();
+  const clients = Array.from({ length: 20 }, () => rig.client());
+  clients.forEach((client, c) => client.send(...requests(30).map((m) => ({ ...m, id: `${c}-${m.id}` }))));
+  await rig.settle();
+  expect(rig.router.stats().workers[0]!.queuedBytes).toBeLessThan(50_000 + 1100 + 64 * 1024);
+  worker.stdin.resume();
+  const ids = (await worker.inbox.next(600)).map(({ id }) => String(id));
+  for (let c = 0; c < 20; c += 1) {
+    expect(ids.filter((id) => id.startsWith(`${c}-`))).toEqual(requests(30).map(({ id }) => `${c}-${id}`));
+  }
+});
+
+test('a client that does not read stops its own worker, and gets everything once it reads', async () => {
+  await using rig = new Rig({}, { maxOutputQueueBytes: 200_000 });
+  const worker = rig.worker();
+  const client = rig.client();
+  client.send({ method: 'hello', sessionId: 's' });
+  await worker.next();
+  client.stream.pause();
+  for (let n = 0; n < 3000; n += 1) worker.say({ method: 'note', sessionId: 's', params: { n, PAD } });
+  await rig.settle();
+  const { queuedToClientsBytes } = rig.router.stats();
+  expect(queuedToClientsBytes).toBeGreaterThan(100_000);
+  expect(queuedToClientsBytes).toBeLessThan(200_000 + 2 * 64 * 1024);
+  client.stream.resume();
+  const notes = await client.inbox.next(3000);
+  expect(notes.map(({ params }) => (params as { n: number }).n)).toEqual(notes.map((_, n) => n));
+});
+
+test('while others wait for the same worker they are served, and the one that does not read is closed at twice its cap', async () => {
+  await using rig = new Rig({}, { maxOutputQueueBytes: 100_000 });
+  const worker = rig.worker();
+  const [slow, other] = [rig.client(), rig.client()];
+  slow.send({ method: 'hello', sessionId: 's' });
+  await worker.next();
+  slow.stream.pause();
+  for (let n = 0; n < 1000; n += 1) worker.say({ method: 'note', sessionId: 's', params: PAD });
+  await rig.settle();
+  other.send({ id: 1, method: 'm' });
+  await worker.next();
+  worker.say({ id: 1, result: 'served' });
+  expect((await other.next())['result']).toBe('served');
+  expect(await slow.handle.closed).toContain('others wait');
+  expect(rig.router.stats()).toMatchObject({ closedForBackpressure: 1, clients: 1 });
+});
+
+test('a client whose queue stays full is closed after the time that is configured', async () => {
+  await using rig = new Rig({}, { maxOutputQueueBytes: 100_000, backpressureTimeoutMs: 50 });
+  const worker = rig.worker();
+  const slow = rig.client();
+  slow.send({ method: 'hello', sessionId: 's' });
+  await worker.next();
+  slow.stream.pause();
+  for (let n = 0; n < 500; n += 1) worker.say({ method: 'note', sessionId: 's', params: PAD });
+  expect(await slow.handle.closed).toContain('for too long');
+  const next = rig.client();
+  next.send({ id: 1, method: 'm' });
+  await worker.next();
+  worker.say({ id: 1, result: 1 });
+  expect((await next.next())['id']).toBe(1);
+});
+
+test('one that floods does not keep another from its turn', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const [flood, other] = [rig.client(), rig.client()];
+  flood.send(...requests(8 * Math.ceil(TURN_BYTES / 1000)));
+  other.send({ id: 'other', method: 'm' });
+  await until(() => worker.lines.some((line) => line.includes('"other"')), 'its turn');
+  expect(worker.lines.length).toBeLessThan((3 * TURN_BYTES) / 1000);
+});
+
+test('lines that wait for an id are held up to a cap, then their client is not read', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const [a, b] = [rig.client(), rig.client()];
+  a.send({ id: 0, method: 'm' });
+  await worker.next();
+  const count = Math.ceil((3 * MAX_HELD_BYTES) / 1000);
+  b.send(...requests(count));
+  await rig.settle();
+  expect(rig.router.stats().pauses).toBeGreaterThan(0);
+  expect(rig.router.stats().held).toBeLessThan((MAX_HELD_BYTES + 3 * 64 * 1024) / 1000);
+  worker.say({ id: 0, result: 1 });
+  expect((await worker.inbox.next(count)).map(({ id }) => id)).toEqual(requests(count).map(({ id }) => id));
+});
+
+test('a client that is closed and does not read is not waited for longer than the grace', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const client = rig.client();
+  client.send({ method: 'hello', sessionId: 's' });
+  await worker.next();
+  client.stream.pause();
+  for (let n = 0; n < 500; n += 1) worker.say({ method: 'note', sessionId: 's', params: PAD });
+  await rig.settle();
+  const start = Date.now();
+  client.send('rubbish');
+  expect(await client.handle.closed).toBe('not_json');
+  expect(Date.now() - start).toBeGreaterThan(CLOSE_GRACE_MS - 100);
+});
+
+test('a trace tells who, to whom, what kind and how large, and nothing of what is said', async () => {
+  const records: TraceRecord[] = [];
+  await using rig = new Rig({}, {}, { trace: (record) => void records.push(record) });
+  const worker = rig.worker();
+  const client = rig.client();
+  client.send({ id: 1, method: 'm'.repeat(300), params: { secret: 'hush' } });
+  await worker.next();
+  worker.say({ id: 1, error: { message: 'hush' } }, { id: 9, result: 'hush' }, { method: 'n' });
+  await client.next();
+  expect(records).toMatchObject([
+    {
+      from: `client ${client.handle.number}`,
+      to: `worker ${worker.handle.number}`,
+      kind: 'request',
+      id: '1',
+    },
+    { from: `worker ${worker.handle.number}`, to: `client ${client.handle.number}`, kind: 'error' },
+    { to: 'bus', kind: 'response', dropped: 'not asked for' },
+    { to: 'bus', kind: 'notification', method: 'n', dropped: 'no session' },
+  ]);
+  expect(records[0]!.method).toHaveLength(MAX_TRACED_CHARS);
+  expect(JSON.stringify(records)).not.toContain('hush');
+});
+
+test('of what a worker prints only so much is shown, and so often', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  worker.say(...Array.from({ length: 1000 }, () => 'z'.repeat(5000)));
+  await until(() => worker.handle.rubbish === 1000, 'all of it');
+  const shown = rig.log.filter(({ message }) => message.includes('no message'));
+  expect(shown.length).toBe(MAX_SHOWN_LINES + 6);
+  expect(shown[0]!.facts['begins']).toHaveLength(MAX_SHOWN_BYTES);
+});
