@@ -66,3 +66,9 @@ export const SESSION_LOST_METHOD = 'bus/session_lost';
 
 /** Methods that take back an earlier request of the same client: `params.id` and `params.requestId` name it. */
 export const CANCEL_METHODS = ['$/cancelRequest', 'notifications/cancelled'] as const;
+
+/** One line (without its end) that answers `id`, which is a JSON token and goes back as it came. */
+export function errorLine(idToken: string, code: BusErrorCode, data: BusErrorData, message?: string): string {
+  const error = { code, message: message ?? ERROR_TEXT[code], data };
+  return `{"jsonrpc":"2.0","id":${idToken},"error":${JSON.stringify(error)}}`;
+}
