@@ -34,7 +34,12 @@ export async function readSettings(flags: Flags): Promise<Settings> {
   const configured = config.security.allowed_roots.map(({ path }) => path);
   const stateDir = stateDirOf(config, process.env);
   const own = ownFolders(stateDir, config, process.env);
-  const options = { allowFilesystemRoot: true, hardLinks: config.security.hard_links, withheld: own };
+  const options = {
+    allowFilesystemRoot: true,
+    hardLinks: config.security.hard_links,
+    withheld: own,
+    ownsWorkingDirectory: true,
+  };
   try {
     return { config, roots: Roots.open([...configured, ...given], options), stateDir, own };
   } catch (thrown) {
@@ -58,8 +63,9 @@ export async function startServer(
   { config, roots, own, stateDir }: Settings,
   { announce, ...options }: Pick<RexdServerOptions, 'onCall'> & Pick<ResumeFacts, 'announce'> = {},
 ): Promise<StartedServer> {
-  const file = flags.value('log-file');
-  if (file !== undefined) openOnce('--log-file', file);
+  const named = flags.value('log-file');
+  if (named !== undefined) openOnce('--log-file', named);
+  const file = named === undefined ? undefined : resolve(named); // it is opened again, by then perhaps from elsewhere
   const log = openLog({
     name: 'rexd',
     level: logLevel(flags) ?? config.server.log_level,

@@ -16,6 +16,10 @@ const NOWHERE: Advance = { ends: NONE, below: undefined };
 /** Runs for every file of a tree: nothing is made for those that do not fit. */
 export function advance(steps: readonly Step[], entry: DirectoryEntry, dot: boolean): Advance {
   const { name } = entry;
+  const [only] = steps;
+  // The last name of the usual pattern, which is held against nearly all there is.
+  if (only?.next === undefined && only?.segment.kind === 'match' && steps.length === 1)
+    return only.segment.test(name) ? endOf(only) : NOWHERE;
   const isDirectory = entry.isDirectory();
   const goesOn = isDirectory || entry.isSymbolicLink();
   let ends: Step[] | undefined;
@@ -33,6 +37,15 @@ export function advance(steps: readonly Step[], entry: DirectoryEntry, dot: bool
   }
   if (ends === undefined && below === undefined) return NOWHERE;
   return { ends: ends ?? NONE, below: below && withoutNothing(below) };
+}
+
+const endings = new WeakMap<Step, Advance>();
+
+/** The same for every entry that fits, and made once. */
+function endOf(step: Step): Advance {
+  let ending = endings.get(step);
+  if (ending === undefined) endings.set(step, (ending = { ends: [step], below: undefined }));
+  return ending;
 }
 
 /** `**` may stand for no directory at all: then what follows it is looked for right here as well. */

@@ -104,7 +104,8 @@ class Search implements Disposable {
       walk.spend(walk.level.state.length / STEPS_PER_ENTRY);
       const below = this.#visit(walk.level, entry);
       if (this.#isFull) return;
-      if (below !== undefined) await this.#descend(walk.level, entry, below);
+      const opening = below && this.#descend(walk.level, entry, below);
+      if (opening !== undefined) await opening;
       if (walk.isTurnOver) await this.#turns.pass();
     }
   }
@@ -119,9 +120,11 @@ class Search implements Disposable {
   /** Notes a match, and says what is to be looked for below the entry, if anything. Not async: it runs per file. */
   #visit(level: Level<readonly Step[]>, entry: DirectoryEntry): readonly Step[] | undefined {
     const { ends, below } = advance(level.state, entry, this.#options.dot === true);
-    if (ends.some((step) => this.#isWanted(step, level.directory, entry))) {
+    for (const step of ends) {
+      if (!this.#isWanted(step, level.directory, entry)) continue;
       if (this.matches.length === this.#max) this.#isFull = true;
       else this.matches.push(level.prefix + entry.name);
+      break; // one is enough
     }
     return below;
   }
@@ -134,8 +137,8 @@ class Search implements Disposable {
     return target !== undefined;
   }
 
-  async #descend(level: Level<unknown>, entry: DirectoryEntry, state: readonly Step[]): Promise<void> {
-    await this.#walk.descend(entry, state, {
+  #descend(level: Level<unknown>, entry: DirectoryEntry, state: readonly Step[]): Promise<void> | undefined {
+    return this.#walk.descend(entry, state, {
       ...(entry.isSymbolicLink() && { open: () => this.#openLink(level.directory, entry) }),
       only: (directory) => lookUp(directory, state),
     });

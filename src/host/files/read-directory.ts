@@ -33,10 +33,15 @@ export interface Entries {
 
 const LIMITS = { maxEntries: MAX_DIRECTORY_ENTRIES, largeBytes: LARGE_DIRECTORY_BYTES };
 
-export async function readDirectory(directory: Pin, turns: Turns, limits = LIMITS): Promise<Entries> {
+/** A promise for a large directory only: a tree has thousands of small ones, and each promise takes its time. */
+export function readDirectory(directory: Pin, turns: Turns, limits = LIMITS): Entries | Promise<Entries> {
   const { maxEntries, largeBytes } = limits;
-  const isLarge = directory.stat().size > largeBytes;
-  const all = isLarge ? await readInBatches(directory, turns, maxEntries + 1) : readAtOnce(directory);
+  return directory.stat().size > largeBytes
+    ? readInBatches(directory, turns, maxEntries + 1).then((all) => inOrder(directory, all, maxEntries))
+    : inOrder(directory, readAtOnce(directory), maxEntries);
+}
+
+function inOrder(directory: Pin, all: DirectoryEntry[], maxEntries: number): Entries {
   const entries = withoutWithheld(directory, all);
   const truncated = entries.length > maxEntries;
   if (truncated) entries.length = maxEntries;

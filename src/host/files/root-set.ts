@@ -15,6 +15,11 @@ export interface RootSetOptions {
   readonly hardLinks?: 'allow' | 'refuse';
   /** Counts as outside of every root. */
   readonly withheld?: Withheld;
+  /**
+   * Nobody in this process relies on its working directory, so that it may be another one for a moment (see within.ts).
+   * Never for a server in somebody else's process.
+   */
+  readonly ownsWorkingDirectory?: boolean;
 }
 
 export interface Root {
@@ -29,6 +34,7 @@ export class RootSet {
   readonly roots: readonly string[];
   readonly hardLinks: 'allow' | 'refuse';
   readonly withheld: Withheld | undefined;
+  readonly ownsWorkingDirectory: boolean;
   readonly #entries: readonly Root[];
 
   /** `roots` must be real paths (no links on the way): what is opened is compared with them letter by letter. */
@@ -40,6 +46,7 @@ export class RootSet {
     this.roots = [...roots];
     this.hardLinks = options.hardLinks ?? 'allow';
     this.withheld = options.withheld;
+    this.ownsWorkingDirectory = options.ownsWorkingDirectory === true;
     this.#entries = roots.map((real) => ({
       real,
       depth: real === '/' ? 0 : real.split('/').length - 1,

@@ -31,6 +31,8 @@ interface Open<S> extends Level<S> {
   next: number;
 }
 
+type WalkEntries = { readonly entries: readonly DirectoryEntry[]; readonly truncated: boolean };
+
 export interface Entrance<S> {
   readonly directory: Pin;
   readonly path: string;
@@ -76,6 +78,12 @@ export class TreeWalk<S> implements Disposable {
     return level;
   }
 
+  /** What comes after that entry in its directory, as far as can be told: rules may leave out some of it. */
+  upcoming(count: number): readonly DirectoryEntry[] {
+    const level = this.#levels.at(-1);
+    return level === undefined ? [] : level.entries.slice(level.next, level.next + count);
+  }
+
   /** The next entry that no rule leaves out; 'pause' if there was none for long; undefined at the end. */
   advance(): DirectoryEntry | 'pause' | undefined {
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
@@ -111,48 +119,62 @@ export class TreeWalk<S> implements Disposable {
     await this.#open(entrance, scope);
   }
 
-  async #open(entrance: Entrance<S>, scope: IgnoreScope | undefined): Promise<void> {
-    const { directory, path, state, only } = entrance;
-    const prefix = path === '/' ? '/' : `${path}/`;
-    try {
-      const { entries, truncated } =
-        only === undefined
-          ? await readDirectory(directory, this.#turns)
-          : { entries: only, truncated: false };
-      if (truncated) this.truncated = true;
-      this.#sinceClock = ENTRIES_PER_LOOK; // a directory may take long to read
-      const below = scope && ignoreRulesIn(this.#set, directory, prefix, scope);
-      this.#levels.push({ directory, prefix, state, entries, scope: below, next: 0 });
-    } catch (error) {
+  /** Undefined when it is done already, as it mostly is. */
+  #open(entrance: Entrance<S>, scope: IgnoreScope | undefined): Promise<void> | undefined {
+    const { directory, only } = entrance;
+    const giveBack = (error: unknown): never => {
       directory[Symbol.dispose]();
       throw error;
+    };
+    try {
+      const read: WalkEntries | Promise<WalkEntries> =
+        only === undefined ? readDirectory(directory, this.#turns) : { entries: only, truncated: false };
+      if (read instanceof Promise)
+        return read.then((entries) => this.#push(entrance, entries, scope)).catch(giveBack);
+      this.#push(entrance, read, scope);
+      return undefined;
+    } catch (error) {
+      return giveBack(error);
     }
   }
 
-  /** Goes into the directory that `advance` has just given; `open` for one that is reached in another way. */
-  async descend(
+  #push({ directory, path, state }: Entrance<S>, read: WalkEntries, scope: IgnoreScope | undefined): void {
+    const prefix = path === '/' ? '/' : `${path}/`;
+    if (read.truncated) this.truncated = true;
+    this.#sinceClock = ENTRIES_PER_LOOK; // a directory may take long to read
+    const below = scope && ignoreRulesIn(this.#set, directory, prefix, scope);
+    this.#levels.push({ directory, prefix, state, entries: read.entries, scope: below, next: 0 });
+  }
+
+  /** Goes into the directory that `advance` has just given, and is to be awaited only when it gives a promise; `open` for one that is reached in another way. */
+  descend(
     entry: DirectoryEntry,
     state: S,
     options: {
       readonly open?: () => Pin | undefined;
       readonly only?: (directory: Pin) => readonly DirectoryEntry[] | undefined;
     } = {},
-  ): Promise<void> {
+  ): Promise<void> | undefined {
     const level = this.#levels.at(-1);
-    if (level === undefined) return;
+    if (level === undefined) return undefined;
     if (this.#levels.length === MAX_WALK_LEVELS) {
       this.truncated = true;
-      return;
+      return undefined;
     }
     const directory = options.open === undefined ? openChild(level.directory, entry.name) : options.open();
-    if (directory === undefined) return; // removed or replaced since
-    try {
-      const only = options.only?.(directory);
-      await this.#open({ directory, path: level.prefix + entry.name, state, only }, level.scope);
-    } catch (error) {
+    if (directory === undefined) return undefined; // removed or replaced since
+    const passBy = (error: unknown): undefined => {
       directory[Symbol.dispose]();
       if (errnoOf(error) !== 'EACCES') throw error;
       this.unreadable += 1;
+    };
+    try {
+      const only = options.only?.(directory);
+      return this.#open({ directory, path: level.prefix + entry.name, state, only }, level.scope)?.catch(
+        passBy,
+      );
+    } catch (error) {
+      return passBy(error);
     }
   }
 

@@ -28,6 +28,46 @@ async function paths(
   return entries.map((entry) => entry.path.slice(box.root.length + 1));
 }
 
+describe('listing from inside directories', () => {
+  /** As a server that has its process for itself. */
+  const owning = (box: Sandbox): RootSet => new RootSet(box.set.roots, { ownsWorkingDirectory: true });
+
+  test('gives what it gives otherwise, and leaves the process where it was', async () => {
+    using box = makeSandbox();
+    for (let i = 0; i < 200; i++) box.file(`many/${i}`, 'x'.repeat(i));
+    for (const file of ['a/b/c', 'a/d', 'a/e', '.gitignore', 'z']) box.file(file);
+    symlinkSync('a', box.at('link'));
+    run('sh', '-c', `cd "$0" && : > "$(printf 'raw-\\377')"`, box.at('many'));
+    const before = process.cwd();
+    const expected = await listDirectory(box.set, box.root, { recursive: true });
+    expect(await listDirectory(owning(box), box.root, { recursive: true })).toEqual(expected);
+    expect(expected.entries.length).toBeGreaterThan(200);
+    expect(process.cwd()).toBe(before);
+  });
+
+  test('what rules leave out between two entries is passed by', async () => {
+    using box = makeSandbox();
+    for (const file of ['a', 'b', 'c', 'd', 'e']) box.file(file, file);
+    box.file('.gitignore', 'b\nd\n');
+    const options = { gitignore: true };
+    const { entries } = await listDirectory(owning(box), box.root, options);
+    expect(entries.map(({ name }) => name)).toEqual(['.gitignore', 'a', 'c', 'e']);
+    expect(entries).toEqual((await listDirectory(box.set, box.root, options)).entries);
+  });
+
+  test('a directory that may be read and not entered gives names without facts', async () => {
+    using box = makeSandbox();
+    for (const file of ['shut/a', 'shut/b', 'shut/c']) box.file(file);
+    chmodSync(box.at('shut'), 0o444);
+    const { entries } = await asNobody(box, () => listDirectory(owning(box), box.at('shut')));
+    expect(entries.map(({ name, size }) => [name, size])).toEqual([
+      ['a', undefined],
+      ['b', undefined],
+      ['c', undefined],
+    ]);
+  });
+});
+
 describe('listing', () => {
   test('gives the entries of a directory by name, with their facts', async () => {
     using box = makeSandbox();
