@@ -1,6 +1,8 @@
 // The text of a command: its first line is the command, what follows is the body, kept to the byte.
 
 export interface CommandLine {
+  /** The whole word, as it was written, without the slash. */
+  readonly word: string;
   /** Lower case, without the slash: `open`, `events`. */
   readonly verb: string;
   /** What follows the first `.` or `:` of the word, as it was written: `Search` of `/act.Search`. */
@@ -20,6 +22,7 @@ export function parseCommandLine(payload: string): CommandLine | undefined {
   const [, word = '', args = ''] = /^(\S*)\s*(.*)$/su.exec(header) ?? [];
   const [, verb = '', suffix] = /^([^.:]*)(?:[.:](.*))?$/su.exec(word) ?? [];
   return {
+    word,
     verb: verb.toLowerCase(),
     suffix,
     args,

@@ -1,9 +1,13 @@
-// Where a command is really run: `/open app:x`, `/open bash:x` and `/open <hub>` are of that topic, whoever says it.
+// Where and when a command is really run: whose turn it has to wait for, if any.
 
 import { parseCommandLine } from './command-line.js';
+import { OUT_OF_TURN } from './shell/meta-commands.js';
 import { isHub, parseTopic, type Topic, type TopicOptions } from './topic.js';
 
-/** The topic whose turn the command has to wait for: the caller's own, or the one that it opens. */
+/**
+ * The topic whose turn the command has to wait for: the caller's own, or the one that it opens (`/open app:x`,
+ * `/open bash:x`, `/open <hub>`), whoever says it.
+ */
 export function targetOf(topic: Topic, cmd: string, options: TopicOptions = {}): Topic {
   if (topic.type === 'bash') return topic; // there it is text for the shell
   const line = parseCommandLine(cmd);
@@ -11,4 +15,10 @@ export function targetOf(topic: Topic, cmd: string, options: TopicOptions = {}):
   const [word = ''] = line.args.split(/[\s#]/u, 1);
   if (!isHub(word) && !/^(?:app|bash):/u.test(word)) return topic;
   return parseTopic(word, options) ?? topic;
+}
+
+/** What is said about a command that runs in a shell cannot wait for its end: `//interrupt`, `//send`, `//tail`, … */
+export function skipsTheQueue(topic: Topic, cmd: string): boolean {
+  if (topic.type !== 'bash' || !cmd.trimStart().startsWith('//')) return false;
+  return OUT_OF_TURN.has(parseCommandLine(cmd)?.verb ?? '');
 }

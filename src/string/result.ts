@@ -16,6 +16,8 @@ export type ErrorCode =
   | 'CANCELLED'
   | 'POLICY_DENIED'
   | 'WAITING_FOR_INPUT'
+  | 'QUEUE_FULL'
+  | 'QUEUE_TIMEOUT'
   | `EXIT_${number}`;
 
 /** What an edit did to a file, for surfaces that show it as `✓ target — summary`. */

@@ -1,14 +1,22 @@
 // One agent at work: its topics, and the commands that are run in them.
 
+import { join } from 'node:path';
 import { toError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
 import { parseCommandLine } from './command-line.js';
-import { commandsIn, findCommand } from './commands/table.js';
+import type { CommandCall, RuntimeParts } from './commands/command.js';
+import { findCommand } from './commands/table.js';
+import { AgentFiles } from './files/agent-files.js';
+import { targetOf } from './redirect.js';
 import { bodyOf, type CommandResult, type EditChange, fail } from './result.js';
 import type { AgentPlace, RuntimeServices } from './services.js';
-import { Session } from './session/session.js';
-import type { Topic, TopicType } from './topic.js';
+import type { Session } from './session/session.js';
+import { SessionStore } from './session/session-store.js';
+import { Sessions } from './session/sessions.js';
+import { openShell, runInShell } from './shell/shell-command.js';
+import { Shells } from './shell/shells.js';
+import type { Topic, TopicOptions, TopicType } from './topic.js';
 
 export interface RuntimeOptions {
   readonly agent: AgentPlace;
@@ -16,12 +24,16 @@ export interface RuntimeOptions {
   readonly dataDir: string;
   readonly services: RuntimeServices;
   readonly log: Log;
+  readonly topics?: TopicOptions;
+  /** MAX_SHELLS unless said. */
+  readonly maxShells?: number;
 }
 
 export interface RunCall {
   readonly topic: Topic;
   readonly cmd: string;
   readonly signal: AbortSignal;
+  /** Lines that are whole, while the command runs. */
   readonly emit?: (chunk: string) => void;
 }
 
@@ -60,34 +72,60 @@ export interface TopicSummary {
 
 export class Runtime extends Resource {
   readonly agent: AgentPlace;
-  readonly #services: RuntimeServices;
-  readonly #log: Log;
-  readonly #sessions = new Map<string, Session>();
+  readonly #topicOptions: TopicOptions;
+  readonly #sessions: Sessions;
+  readonly #parts: RuntimeParts;
 
+  /** Begins with the topics that were open when the last daemon ended. Shells are not among them: those have ended with it. */
   constructor(options: RuntimeOptions) {
     super();
-    this.agent = options.agent;
-    this.#services = options.services;
-    this.#log = options.log.child({ agent: options.agent.id });
+    const { agent, dataDir, services, maxShells } = options;
+    this.agent = agent;
+    this.#topicOptions = options.topics ?? {};
+    const log = options.log.child({ agent: agent.id });
+    this.#sessions = new Sessions(new SessionStore(join(dataDir, 'sessions', agent.id), log));
+    const spoolDir = join(dataDir, 'spool', agent.id);
+    this.#parts = {
+      agent,
+      services,
+      log,
+      spoolDir,
+      sessions: this.#sessions,
+      files: new AgentFiles(agent),
+      shells: new Shells({
+        agent,
+        spoolDir,
+        folder: join(dataDir, 'shells', agent.id),
+        ...(maxShells !== undefined && { maxShells }),
+      }),
+      closeTopic: (topic) => this.closeTopic(topic),
+    };
   }
 
-  /** One command at a time per topic: whoever calls has seen to that. Never rejects. */
+  /**
+   * One command at a time per topic (the one that `targetOf` gives), but for those that `skipsTheQueue`: whoever calls
+   * has seen to that. Never rejects.
+   */
   async run(call: RunCall): Promise<CommandOutcome> {
-    const { session } = this.#sessionOf(call.topic);
+    const topic = targetOf(call.topic, call.cmd, this.#topicOptions);
+    let session: Session | undefined;
     let result: CommandResult;
     try {
+      this.#throwIfClosing();
+      session = this.#sessions.ensure(topic).session;
       result = await this.#dispatch(session, call);
+      this.#sessions.keep(session);
     } catch (thrown) {
       const error = toError(thrown);
-      this.#log.error('a command failed unexpectedly', { topic: call.topic.name, error });
+      this.#parts.log.error('a command failed unexpectedly', { topic: topic.name, error });
       result = fail('INTERNAL_ERROR', error.message);
     }
     return {
       ok: result.ok,
       code: result.ok ? null : result.code,
       content: bodyOf(result),
-      topic: call.topic,
-      meta: metaOf(session),
+      topic,
+      meta: session === undefined || this.#sessions.get(topic.name) !== session ? null : metaOf(session),
       ...(result.ok && result.change !== undefined && { change: result.change }),
       result,
     };
@@ -104,46 +142,55 @@ export class Runtime extends Resource {
     });
   }
 
+  get topicCount(): number {
+    return this.#sessions.size;
+  }
+
+  /** Throws TooManyTopicsError. */
   open(topic: Topic): { created: boolean } {
-    return { created: this.#sessionOf(topic).created };
+    return { created: this.#sessions.ensure(topic).created };
   }
 
-  /** False when it was not open. */
-  closeTopic(topic: Topic): Promise<boolean> {
-    return Promise.resolve(this.#sessions.delete(topic.name));
+  /** Ends its shell, too. False when it was not open. */
+  async closeTopic(topic: Topic): Promise<boolean> {
+    const deleted = this.#sessions.delete(topic);
+    await this.#parts.shells.stop(topic.name);
+    return deleted;
   }
 
-  protected release(): Promise<void> {
-    this.#sessions.clear();
-    return Promise.resolve();
+  /** For an agent that is deleted: closes, and forgets what is on disk. */
+  async discard(): Promise<void> {
+    await this.close();
+    this.#sessions.discard();
   }
 
-  #sessionOf(topic: Topic): { session: Session; created: boolean } {
-    const known = this.#sessions.get(topic.name);
-    if (known !== undefined) return { session: known, created: false };
-    const session = new Session(topic);
-    this.#sessions.set(topic.name, session);
-    return { session, created: true };
+  /** Topics stay on disk for the next one. */
+  protected async release(): Promise<void> {
+    await this.#parts.shells.close();
   }
 
-  #dispatch(session: Session, call: RunCall): CommandResult | Promise<CommandResult> {
-    const line = parseCommandLine(call.cmd);
+  #throwIfClosing(): void {
+    if (this.closing) throw new Error('The agent is being closed.');
+  }
+
+  #dispatch(
+    session: Session,
+    { topic: asked, cmd, signal, emit }: RunCall,
+  ): CommandResult | Promise<CommandResult> {
+    const call: Omit<CommandCall, 'line'> = { session, runtime: this.#parts, signal, emit };
+    if (session.topic.type === 'bash') return asked.type === 'bash' ? runInShell(call, cmd) : openShell(call);
+    // Nothing said to a hub shows it.
+    const line = parseCommandLine(session.topic.type === 'hub' && cmd.trim() === '' ? '/open' : cmd);
     if (line === undefined)
       return fail('COMMAND_UNSUPPORTED', 'Commands must start with /. Use /help for details.');
-    const command = findCommand(line.verb);
-    if (command === undefined || !commandsIn(session).includes(command))
+    const command = findCommand(session.topic, line.verb);
+    if (command === undefined)
       return fail(
         'COMMAND_UNSUPPORTED',
-        `Unknown command: /${line.verb}`,
+        `Unknown command: /${line.word}`,
         'Use /info to see available commands.',
       );
-    const runtime = {
-      agent: this.agent,
-      services: this.#services,
-      sessions: this.#sessions,
-      log: this.#log,
-    };
-    return command.run({ line, session, runtime, signal: call.signal, emit: call.emit });
+    return command.run({ ...call, line });
   }
 }
 

@@ -14,6 +14,8 @@ export interface TerminalLaunch {
   /** The whole environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly terminal: Terminal;
+  /** A descriptor of ours that the program has as its third; it stays ours to close. */
+  readonly handed?: number | undefined;
 }
 
 /** The end of a terminal that programs have. */
@@ -48,7 +50,7 @@ function start(launch: TerminalLaunch, program: string, launcher: Launcher): Chi
   const options = {
     cwd: launch.cwd,
     env: { ...launch.env },
-    stdio: hideMasters([fd, fd, fd]),
+    stdio: hideMasters([fd, fd, fd, ...(launch.handed === undefined ? [] : [launch.handed])]),
   };
   if (launcher === 'setsid') return spawn(tool('setsid') ?? 'setsid', ['-c', '--', name, ...args], options);
   // The first terminal that the leader of a new session opens becomes its own.

@@ -27,6 +27,8 @@ export interface PtyOptions {
   readonly replayBytes?: number;
   /** Puts the program under this mark (see `newScope`), so that all of a scope can be stopped together. */
   readonly scope?: string;
+  /** A descriptor of ours that the program has as its third; it stays ours to close. */
+  readonly handed?: number;
   /** Found out by itself. */
   readonly launcher?: Launcher;
 }
@@ -46,9 +48,9 @@ export async function openPty(options: PtyOptions): Promise<Pty> {
   let child: ChildProcess;
   try {
     useStation()?.guardian.watch();
-    const { argv, cwd, launcher } = options;
+    const { argv, cwd, launcher, handed } = options;
     const env = environment(options, mark);
-    child = await launchInTerminal({ argv, cwd, env, terminal: pair.terminal }, launcher);
+    child = await launchInTerminal({ argv, cwd, env, terminal: pair.terminal, handed }, launcher);
   } catch (error) {
     closeMaster(pair.master);
     closeSync(pair.terminal.fd);

@@ -5,7 +5,7 @@ import type { CallContext } from '../context.js';
 import { markOf } from '../exec/session-mark.js';
 import { invalidParam } from '../errors.js';
 import { assertAllowed } from '../exec/allowed.js';
-import { buildEnvironment, findBadVariable } from '../exec/environment.js';
+import { buildEnvironment, findBadVariable } from '../../guard/child-environment.js';
 import { inSandbox } from '../exec/in-sandbox.js';
 import { programOf } from '../exec/program.js';
 import type { PtyOpen } from '../protocol/pty.js';

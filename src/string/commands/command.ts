@@ -2,12 +2,15 @@
 
 import type { Log } from '../../base/log.js';
 import type { CommandLine } from '../command-line.js';
+import type { AgentFiles } from '../files/agent-files.js';
 import type { CommandResult } from '../result.js';
 import type { AgentPlace, RuntimeServices } from '../services.js';
 import type { Session } from '../session/session.js';
-import type { TopicType } from '../topic.js';
+import type { Sessions } from '../session/sessions.js';
+import type { Shells } from '../shell/shells.js';
+import type { Topic, TopicType } from '../topic.js';
 
-export const COMMAND_GROUPS = ['navigate', 'inspect', 'state', 'topics', 'events', 'hub'] as const;
+export const COMMAND_GROUPS = ['hub', 'navigate', 'inspect', 'state', 'topics', 'events'] as const;
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 export interface Command {
@@ -16,7 +19,7 @@ export interface Command {
   readonly group: CommandGroup;
   readonly usage: string;
   readonly summary: string;
-  /** Everywhere unless said. */
+  /** Everywhere but in shells unless said: there it would be text for the shell. */
   readonly where?: readonly TopicType[];
   run(call: CommandCall): CommandResult | Promise<CommandResult>;
 }
@@ -34,6 +37,12 @@ export interface CommandCall {
 export interface RuntimeParts {
   readonly agent: AgentPlace;
   readonly services: RuntimeServices;
-  readonly sessions: ReadonlyMap<string, Session>;
+  readonly sessions: Sessions;
+  readonly shells: Shells;
+  readonly files: AgentFiles;
+  /** Where outputs too long to be shown are kept. */
+  readonly spoolDir: string;
   readonly log: Log;
+  /** Ends a topic with all it has. False when it was not open. */
+  closeTopic(topic: Topic): Promise<boolean>;
 }

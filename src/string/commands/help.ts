@@ -1,7 +1,7 @@
 // /help: every command that may be used in this topic, by what it is for.
 
 import { succeed } from '../result.js';
-import type { Session } from '../session/session.js';
+import type { Topic } from '../topic.js';
 import { COMMAND_GROUPS, type Command, type CommandGroup } from './command.js';
 
 const TITLES: Readonly<Record<CommandGroup, string>> = {
@@ -14,13 +14,13 @@ const TITLES: Readonly<Record<CommandGroup, string>> = {
 };
 
 /** The table is handed in: the help is itself a row of it. */
-export function makeHelpCommand(commandsIn: (session: Session) => readonly Command[]): Command {
+export function makeHelpCommand(commandsIn: (topic: Topic) => readonly Command[]): Command {
   return {
     name: 'help',
     group: 'inspect',
     usage: '/help',
     summary: 'this list',
-    run: ({ session }) => succeed('String Commands', renderHelp(commandsIn(session))),
+    run: ({ session }) => succeed('String Commands', renderHelp(commandsIn(session.topic))),
   };
 }
 

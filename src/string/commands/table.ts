@@ -1,16 +1,50 @@
 // Every command there is. A new one is a file beside this and a row here.
 
-import type { Session } from '../session/session.js';
+import { AGENT_VERBS } from '../hubs/agent.js';
+import { EVENT_HUB_VERBS } from '../hubs/event.js';
+import { SYSTEM_VERBS } from '../hubs/system.js';
+import type { Hub, Topic } from '../topic.js';
+import { closeCommand } from './close.js';
 import type { Command } from './command.js';
+import { eventsCommand } from './events.js';
+import { execCommand } from './exec.js';
 import { makeHelpCommand } from './help.js';
 import { infoCommand } from './info.js';
+import { lsCommand } from './ls.js';
+import { openCommand } from './open.js';
+import { backCommand, refreshCommand, sourceCommand } from './page.js';
+import { setCommand } from './set.js';
+import { sessionCommand, topicsCommand } from './topics.js';
 
-export const COMMANDS: readonly Command[] = [makeHelpCommand(commandsIn), infoCommand];
+const COMMANDS: readonly Command[] = [
+  openCommand,
+  backCommand,
+  refreshCommand,
+  makeHelpCommand(commandsIn),
+  infoCommand,
+  sourceCommand,
+  lsCommand,
+  setCommand,
+  execCommand,
+  topicsCommand,
+  sessionCommand,
+  closeCommand,
+  eventsCommand,
+];
 
-export function commandsIn({ topic }: Session): readonly Command[] {
-  return COMMANDS.filter(({ where }) => where === undefined || where.includes(topic.type));
+/** What a hub can do beyond what can be done everywhere. */
+const HUB_VERBS: Readonly<Partial<Record<Hub, readonly Command[]>>> = {
+  agent: AGENT_VERBS,
+  event: EVENT_HUB_VERBS,
+  system: SYSTEM_VERBS,
+};
+
+/** A verb of the hub comes before a command of the same name. */
+export function commandsIn(topic: Topic): readonly Command[] {
+  const verbs = topic.type === 'hub' ? (HUB_VERBS[topic.name] ?? []) : [];
+  return [...verbs, ...COMMANDS.filter(({ where }) => where === undefined || where.includes(topic.type))];
 }
 
-export function findCommand(verb: string): Command | undefined {
-  return COMMANDS.find(({ name, aliases }) => name === verb || aliases?.includes(verb) === true);
+export function findCommand(topic: Topic, verb: string): Command | undefined {
+  return commandsIn(topic).find(({ name, aliases }) => name === verb || aliases?.includes(verb) === true);
 }

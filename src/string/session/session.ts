@@ -1,6 +1,15 @@
 // What a topic remembers between commands.
 
+import { LocalError } from '../../base/errors.js';
+import { byteLengthOf } from '../byte-length.js';
 import type { Topic } from '../topic.js';
+
+/** Pages that `/back` can return to; older ones are forgotten. */
+export const MAX_HISTORY = 100;
+/** Variables of one topic: names are typed by people and templates, not by loops without end. */
+export const MAX_VARIABLES = 1000;
+/** All names and values of one topic together; they are kept in memory and written down at every change. */
+export const MAX_VARIABLE_BYTES = 1024 * 1024;
 
 /** What a topic shows: never the text itself, which is read again from its source. */
 export interface OpenDocument {
@@ -10,16 +19,123 @@ export interface OpenDocument {
   readonly block: string | null;
 }
 
+export class TooManyVariablesError extends LocalError {
+  override readonly name = 'TooManyVariablesError';
+
+  constructor(limit: string) {
+    super('too_many_variables', `Variables of a topic are limited to ${limit}`);
+  }
+}
+
+/** All that outlives the daemon. */
+export interface SessionState {
+  readonly document: OpenDocument | undefined;
+  readonly history: readonly OpenDocument[];
+  readonly variables: Readonly<Record<string, string>>;
+  readonly cwd: string | undefined;
+}
+
 export class Session {
   readonly topic: Topic;
-  readonly variables = new Map<string, string>();
-  document: OpenDocument | undefined;
+  #document: OpenDocument | undefined;
   /** Oldest first: where `/back` leads, last one first. */
-  history: OpenDocument[] = [];
-  /** The directory last opened. */
-  cwd: string | undefined;
+  #history: OpenDocument[] = [];
+  #cwd: string | undefined;
+  #variables = new Map<string, string>();
+  #variableBytes = 0;
+  /** Changed since it was last written down. */
+  dirty = true;
 
-  constructor(topic: Topic) {
+  constructor(topic: Topic, state?: SessionState) {
     this.topic = topic;
+    if (state === undefined) return;
+    this.#document = state.document;
+    this.#history = state.history.slice(-MAX_HISTORY);
+    this.#cwd = state.cwd;
+    this.setVariables(Object.entries(state.variables));
+    this.dirty = false;
   }
+
+  get document(): OpenDocument | undefined {
+    return this.#document;
+  }
+
+  get history(): readonly OpenDocument[] {
+    return this.#history;
+  }
+
+  /** The directory last opened. */
+  get cwd(): string | undefined {
+    return this.#cwd;
+  }
+
+  get variables(): ReadonlyMap<string, string> {
+    return this.#variables;
+  }
+
+  get isEmpty(): boolean {
+    return (
+      this.#document === undefined &&
+      this.#history.length === 0 &&
+      this.#variables.size === 0 &&
+      this.#cwd === undefined
+    );
+  }
+
+  /** What was open before can be gone back to; the same document once more, or another block of it, is no step. */
+  show(document: OpenDocument): void {
+    if (this.#document !== undefined && this.#document.uri !== document.uri) this.#remember(this.#document);
+    this.replaceDocument(document);
+  }
+
+  /** A directory is no document: it is where names begin from now on. */
+  enter(directory: string): void {
+    if (this.#document !== undefined) this.#remember(this.#document);
+    this.#document = undefined;
+    this.#cwd = directory;
+    this.dirty = true;
+  }
+
+  replaceDocument(document: OpenDocument): void {
+    this.#document = document;
+    this.dirty = true;
+  }
+
+  /** The page before, which is no longer in the history. */
+  goBack(document: OpenDocument): void {
+    this.#history.pop();
+    this.replaceDocument(document);
+  }
+
+  /** All or none. Throws TooManyVariablesError. */
+  setVariables(entries: Iterable<readonly [string, string]>): void {
+    const next = new Map(this.#variables);
+    let bytes = this.#variableBytes;
+    for (const [name, value] of entries) {
+      bytes += sizeOf(name, value) - sizeOf(name, next.get(name));
+      next.set(name, value);
+    }
+    if (next.size > MAX_VARIABLES) throw new TooManyVariablesError(`${MAX_VARIABLES}`);
+    if (bytes > MAX_VARIABLE_BYTES) throw new TooManyVariablesError(`${MAX_VARIABLE_BYTES} bytes`);
+    this.#variables = next;
+    this.#variableBytes = bytes;
+    this.dirty = true;
+  }
+
+  get state(): SessionState {
+    return {
+      document: this.#document,
+      history: this.#history,
+      variables: Object.fromEntries(this.#variables),
+      cwd: this.#cwd,
+    };
+  }
+
+  #remember(document: OpenDocument): void {
+    this.#history = [...this.#history, document].slice(-MAX_HISTORY);
+  }
+}
+
+function sizeOf(name: string, value: string | undefined): number {
+  return value === undefined ? 0 : byteLengthOf(name) + byteLengthOf(value);
 }

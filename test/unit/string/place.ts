@@ -15,11 +15,11 @@ export interface Place extends AsyncDisposable {
   /** Beside the home; only what is in `allowedPaths` may be reached there. */
   readonly outside: string;
   readonly dataDir: string;
-  run(
+  readonly run: (
     topic: string,
     cmd: string,
     more?: { signal?: AbortSignal; emit?: (chunk: string) => void },
-  ): Promise<CommandOutcome>;
+  ) => Promise<CommandOutcome>;
   /** The same agent after the daemon was started again. */
   restart(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { buildEnvironment, findBadVariable } from '../../../../src/rexd/exec/environment.js';
+import { buildEnvironment, findBadVariable } from '../../../src/guard/child-environment.js';
 
 test('only what is on the list, passed by name or asked for reaches a command', () => {
   const server = {

@@ -1,0 +1,30 @@
+// /ls: what is in a directory.
+
+import { describeDirectory } from '../files/list-directory.js';
+import { fail, succeed } from '../result.js';
+import type { Command } from './command.js';
+
+export const lsCommand: Command = {
+  name: 'ls',
+  group: 'inspect',
+  usage: '/ls [PATH]',
+  summary: 'what is in a directory',
+  run: async ({ line, session, runtime, signal }) => {
+    if (session.topic.type !== 'tab')
+      return fail(
+        'INVALID_TARGET',
+        '/ls works in tabs.',
+        'Use a tab topic such as main, or ls in a bash topic.',
+      );
+    const asked = line.args.trim();
+    const { files } = runtime;
+    let path: string;
+    try {
+      path = asked === '' ? files.workingDirectory(session) : files.resolve(session, asked);
+    } catch (thrown) {
+      return files.explain(thrown, asked);
+    }
+    const rows = await describeDirectory(files, path, { asked: asked === '' ? path : asked, signal });
+    return typeof rows === 'string' ? succeed(`Listing ${files.shorten(path)}/`, rows) : rows;
+  },
+};

@@ -1,0 +1,49 @@
+// The lines that are typed into a shell to run a command and to be told of its end.
+
+/** The shell's end of the pipe on which it tells us. High, so that the numbers people use stay theirs. */
+export const CONTROL_FD = 200;
+/** The kernel keeps no more of a line that is typed. */
+export const MAX_TYPED_BYTES = 4000;
+
+/** Starts the shell itself: quiet terminal, the pipe out of the way, no settings of anybody. */
+export const START_SCRIPT = `stty -echo -echoctl -onlcr 2>/dev/null; exec ${CONTROL_FD}>&3 3>&-; export PS1= PS2=; exec /bin/bash --norc --noprofile --noediting`;
+
+export interface Report {
+  /** Of this line: told at the next prompt, whatever became of the line. */
+  readonly line: number;
+  /** Only who was told it can say that a command has ended. */
+  readonly nonce: string;
+  /** Printed on the terminal behind the output. */
+  readonly mark: string;
+}
+
+/**
+ * Runs a file in the shell itself, so that all it sets stays. The descriptor is closed meanwhile: what runs cannot reach
+ * it. `$?` begins as the last command left it; by `||`, because under `set -e` a failure alone would end the shell.
+ */
+export function runLine(file: string, lastStatus: number, report: Report): string {
+  const before = lastStatus === 0 ? '' : `(exit ${lastStatus}) || `;
+  return `${promptHook(report.line)}; ${before}\\builtin . ${quote(file)} ${CONTROL_FD}>&-; ${tell(report)}\n`;
+}
+
+/** For a shell that is at its prompt although nothing was told: Ctrl-C and some errors drop the rest of a line. */
+export function askLine(report: Report): string {
+  return `${tell(report)}\n`;
+}
+
+/** The first line: no history, and the same report. */
+export function helloLine(report: Report): string {
+  return `\\builtin set +o history +H; ${promptHook(report.line)}; ${tell(report)}\n`;
+}
+
+function promptHook(line: number): string {
+  return `PS1= PS2= PROMPT_COMMAND='\\builtin printf "p %s\\0" ${line} >&${CONTROL_FD}'`;
+}
+
+function tell({ nonce, mark }: Report): string {
+  return `\\builtin printf 'c %s %s %s\\0' ${nonce} "$?" "$PWD" >&${CONTROL_FD}; \\builtin printf '\\036%s\\036' ${mark} >/dev/tty`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,257 @@
+// A shell that stays: one bash on a terminal of its own, which tells the end of each command by a pipe of its own.
+
+import { readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { join } from 'node:path';
+import { StringDecoder } from 'node:string_decoder';
+import { deadline, withSignal } from '../../base/deadline.js';
+import { LocalError } from '../../base/errors.js';
+import { newId } from '../../base/ids.js';
+import { ReplayBuffer } from '../../base/replay-buffer.js';
+import { ClosedError, Resource } from '../../base/resource.js';
+import { makeFolders } from '../../host/make-folders.js';
+import { openPty } from '../../host/pty/open-pty.js';
+import type { Pty, PtyExit } from '../../host/pty/pty.js';
+import { askLine, helloLine, MAX_TYPED_BYTES, runLine, START_SCRIPT } from './bash-lines.js';
+import { type ControlMessage, ControlPipe } from './control-pipe.js';
+import { ScreenText } from './screen-text.js';
+import { newReport, Submission } from './submission.js';
+
+/** For a new shell to say its first word. */
+export const SHELL_START_MS = 5000;
+/** Between the word that a command has ended and the mark behind its output: both are on their way at the same time. */
+export const MARK_WAIT_MS = 500;
+/** For the prompt after a command that has ended; without it the next one is typed all the same. */
+export const PROMPT_WAIT_MS = 500;
+/** What `//tail` can show. */
+export const RECENT_BYTES = 256 * 1024;
+
+const COLS = 200;
+const ROWS = 24;
+const ALSO_FATAL = 128;
+
+export class ShellBusyError extends LocalError {
+  override readonly name = 'ShellBusyError';
+
+  constructor() {
+    super('shell_busy', 'the shell is still busy with another command');
+  }
+}
+
+export interface ShellOptions {
+  /** Where the shell begins, and its HOME. */
+  readonly home: string;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** A folder for the text of commands, of this shell alone. */
+  readonly folder: string;
+  readonly spoolDir: string;
+}
+
+export class BashShell extends Resource {
+  readonly #options: ShellOptions;
+  readonly #folder: string;
+  readonly #file: string;
+  readonly #recent = new ReplayBuffer(RECENT_BYTES);
+  readonly #screen = new ScreenText();
+  readonly #decoder = new StringDecoder('utf8');
+  #pty: Pty | undefined;
+  #control: ControlPipe | undefined;
+  #current: Submission | undefined;
+  #lines = 0;
+  /** The last line that has come back to its prompt. */
+  #promptLine = 0;
+  #promptSeen: (() => void) | undefined;
+  #lastStatus = 0;
+  #cwd: string;
+  #pumping: Promise<void> = Promise.resolve();
+
+  /** Rejects with LaunchError, PtyUnavailableError, NoControlPipeError or TimeoutError. */
+  static async start(options: ShellOptions): Promise<BashShell> {
+    const shell = new BashShell(options);
+    try {
+      await shell.#start();
+      return shell;
+    } catch (error) {
+      await shell.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: ShellOptions) {
+    super();
+    this.#options = options;
+    this.#cwd = options.cwd;
+    this.#folder = join(options.folder, newId('sh'));
+    this.#file = join(this.#folder, 'input');
+  }
+
+  get pid(): number | undefined {
+    return this.#pty?.pid;
+  }
+
+  get alive(): boolean {
+    return this.#pty?.running === true && !this.closing;
+  }
+
+  get cwd(): string {
+    return this.#cwd;
+  }
+
+  get lastStatus(): number {
+    return this.#lastStatus;
+  }
+
+  /** The command that has not ended yet. */
+  get current(): Submission | undefined {
+    return this.#current?.over === false ? this.#current : undefined;
+  }
+
+  /** Undefined when nobody can know. */
+  get waitsForInput(): boolean | undefined {
+    return this.#pty?.isWaitingForInput() ?? false;
+  }
+
+  /** Types it in, as one command. Throws ShellBusyError while another has not ended. */
+  async submit(text: string, emit?: (lines: string) => void): Promise<Submission> {
+    if (this.current !== undefined) throw new ShellBusyError();
+    await this.#untilPrompt();
+    if (this.current !== undefined) throw new ShellBusyError();
+    makeFolders(this.#folder);
+    writeFileSync(this.#file, `${text}\n`, { mode: 0o600 });
+    const submission = this.#begin();
+    submission.emit = emit;
+    await this.#type(runLine(this.#file, this.#lastStatus, submission.report));
+    return submission;
+  }
+
+  /** As if somebody had typed it. */
+  async type(text: string): Promise<void> {
+    if (this.#pty === undefined) throw new ClosedError('shell');
+    if (this.#current !== undefined) this.#current.lastActivityMs = performance.now();
+    await this.#pty.write(Buffer.from(text, 'utf8'));
+  }
+
+  /** The last lines of all that was ever printed, and the one that has not ended. */
+  recent(): string {
+    const { data } = this.#recent.since(0);
+    const from = this.#recent.start === 0 ? 0 : data.indexOf(0x0a) + 1;
+    return data.toString('utf8', from) + (this.current?.output.pending ?? this.#screen.pending);
+  }
+
+  protected async release(): Promise<void> {
+    await this.#pty?.close();
+    await this.#pumping;
+    this.#control?.close();
+    this.#current?.shellEnded(ALSO_FATAL + constants.signals.SIGHUP);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #start(): Promise<void> {
+    const { env, home, cwd } = this.#options;
+    this.#control = await ControlPipe.open((message) => this.#told(message));
+    this.#pty = await openPty({
+      argv: ['/bin/bash', '-c', START_SCRIPT],
+      cwd,
+      env: { ...env, HOME: home, TERM: 'dumb', PS1: '', PS2: '', HISTFILE: '' },
+      cols: COLS,
+      rows: ROWS,
+      handed: this.#control.writeFd,
+    });
+    this.#control.handOver();
+    this.#pumping = this.#pump(this.#pty);
+    void this.#pty.exited.then((exit) => this.#shellEnded(exit));
+    const hello = this.#begin();
+    using limit = deadline(SHELL_START_MS);
+    await withSignal(this.#type(helloLine(hello.report)), limit.signal);
+    await withSignal(hello.ended, limit.signal);
+    if (!this.alive) throw new ClosedError('shell');
+  }
+
+  #begin(): Submission {
+    // The shell says where it has read a command; nobody but us knows that place.
+    const rewrite = (lines: string): string =>
+      lines.replaceAll(`bash: ${this.#file}: `, 'bash: ').replaceAll(`${this.#file}: `, 'bash: ');
+    const { spoolDir } = this.#options;
+    const report = newReport((this.#lines += 1));
+    this.#current = new Submission(report, { spoolDir, rewrite }, (lines) => this.#remember(lines));
+    return this.#current;
+  }
+
+  async #type(line: string): Promise<void> {
+    if (Buffer.byteLength(line) > MAX_TYPED_BYTES)
+      throw new LocalError('line_too_long', 'the folder for shells has too long a name');
+    await this.type(line);
+  }
+
+  async #pump(pty: Pty): Promise<void> {
+    for await (const { data } of pty.output()) {
+      const submission = this.current;
+      const idle = submission === undefined ? data : submission.push(data);
+      if (idle !== undefined) this.#remember(this.#screen.push(this.#decoder.write(idle)));
+      await submission?.output.caughtUp;
+    }
+  }
+
+  #remember(lines: string): void {
+    this.#recent.append(Buffer.from(lines, 'utf8'));
+  }
+
+  #told(message: ControlMessage): void {
+    const submission = this.current;
+    if (message.kind === 'prompt') {
+      this.#promptLine = Math.max(this.#promptLine, message.line);
+      this.#promptSeen?.();
+      // Back at the prompt without a word about the command: it was broken off.
+      if (submission?.report.line === message.line && !submission.completed)
+        void this.#type(askLine(submission.report)).catch(() => {});
+      return;
+    }
+    if (submission === undefined || message.nonce !== submission.report.nonce) return;
+    this.#lastStatus = message.status;
+    this.#cwd = this.#whereReally(message.cwd);
+    submission.complete(message.status);
+    if (submission.over) return;
+    const timer = setTimeout(() => submission.giveUpOnMark(), MARK_WAIT_MS);
+    void submission.ended.then(() => clearTimeout(timer));
+  }
+
+  /** `$PWD` is how the shell came there; but it is a variable, and only the kernel knows. */
+  #whereReally(told: string): string {
+    let real: string;
+    try {
+      real = readlinkSync(`/proc/${this.#pty?.pid ?? 0}/cwd`);
+    } catch {
+      return told === '' ? this.#cwd : told; // no /proc
+    }
+    return told === real || leadsTo(told, real) ? told : real;
+  }
+
+  async #untilPrompt(): Promise<void> {
+    if (this.#promptLine >= this.#lines) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, PROMPT_WAIT_MS);
+      this.#promptSeen = () => {
+        if (this.#promptLine < this.#lines) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#promptSeen = undefined;
+  }
+
+  #shellEnded({ code, signal }: PtyExit): void {
+    const number = constants.signals[signal as NodeJS.Signals] as number | undefined;
+    const status = code ?? ALSO_FATAL + (number ?? 0);
+    void this.#pumping.then(() => this.#current?.shellEnded(status));
+    void this.close();
+  }
+}
+
+function leadsTo(path: string, real: string): boolean {
+  try {
+    return realpathSync(path) === real;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,48 @@
+// A command in a shell that somebody waits for: until it has ended, wants input, or has used up its time.
+
+import type { CommandCall } from '../commands/command.js';
+import type { CommandResult } from '../result.js';
+import type { BashShell } from './bash-shell.js';
+import { showOutcome } from './show-outcome.js';
+import type { Submission } from './submission.js';
+import { waitForEnd } from './wait-for-end.js';
+
+/** A command that takes longer goes on, but is no longer waited for. */
+export const SUBMISSION_TIMEOUT_MS = 120_000;
+/** After a Ctrl-C, before a command is said to go on all the same. */
+export const INTERRUPT_WAIT_MS = 2000;
+const CTRL_C = '\u0003';
+
+/** What there is to say of a command once it has ended, waits for input, or has used up its time. */
+export async function follow(
+  { runtime, session }: Pick<CommandCall, 'runtime' | 'session'>,
+  shell: BashShell,
+  submission: Submission,
+  signal: AbortSignal,
+  timeoutMs = SUBMISSION_TIMEOUT_MS,
+): Promise<CommandResult> {
+  const outcome = await waitForEnd(shell, submission, { timeoutMs, signal });
+  if (outcome.kind === 'cancelled') {
+    await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
+    await waitForEnd(shell, submission, {
+      timeoutMs: INTERRUPT_WAIT_MS,
+      signal: new AbortController().signal,
+    });
+  }
+  submission.emit = undefined;
+  const output = submission.takeOutput();
+  if (output.spool !== undefined) runtime.shells.keepSpool(session.topic.name, output.spool);
+  return showOutcome(outcome, { cwd: shell.cwd, output: await output.text(), timeoutMs });
+}
+
+/** Ctrl-C. What a command comes to that was told to end is no failure. */
+export async function interrupt(
+  call: CommandCall,
+  shell: BashShell,
+  submission: Submission,
+): Promise<CommandResult> {
+  await shell.type(CTRL_C);
+  const result = await follow(call, shell, submission, call.signal, INTERRUPT_WAIT_MS);
+  if (result.ok || !result.code.startsWith('EXIT_')) return result;
+  return { ok: true, system: `Interrupted. ${result.message}`, content: result.content ?? '', done: true };
+}

@@ -1,0 +1,54 @@
+// Waits until a command in a shell has ended, or wants something to be typed, or time is up.
+
+import type { BashShell } from './bash-shell.js';
+import type { Completion, Submission } from './submission.js';
+
+/** How often a shell is looked at while a command runs. */
+const LOOK_MS = 200;
+/** A program that reads the terminal and has printed nothing for so long is waiting for somebody. Reported well before 3 s. */
+export const QUIET_BEFORE_WAITING_MS = 1000;
+/** The same where the kernel does not say who reads (a password asked for by sudo), if a prompt stands there. */
+export const QUIET_PROMPT_MS = 2000;
+
+export type WaitOutcome =
+  | ({ readonly kind: 'ended' } & Completion)
+  | { readonly kind: 'waiting' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'cancelled' };
+
+export async function waitForEnd(
+  shell: BashShell,
+  submission: Submission,
+  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<WaitOutcome> {
+  const { timeoutMs, signal } = options;
+  let stop = (): void => {};
+  const interrupted = new Promise<WaitOutcome>((resolve) => {
+    const look = setInterval(() => {
+      if (isWaiting(shell, submission)) resolve({ kind: 'waiting' });
+    }, LOOK_MS);
+    const limit = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
+    const cancel = (): void => resolve({ kind: 'cancelled' });
+    if (signal.aborted) cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    stop = () => {
+      clearInterval(look);
+      clearTimeout(limit);
+      signal.removeEventListener('abort', cancel);
+    };
+  });
+  try {
+    const ended = submission.ended.then((completion): WaitOutcome => ({ kind: 'ended', ...completion }));
+    return await Promise.race([ended, interrupted]);
+  } finally {
+    stop();
+  }
+}
+
+function isWaiting(shell: BashShell, submission: Submission): boolean {
+  const quietMs = performance.now() - submission.lastActivityMs;
+  if (submission.completed || quietMs < QUIET_BEFORE_WAITING_MS) return false;
+  const waits = shell.waitsForInput;
+  if (waits !== undefined) return waits;
+  return quietMs >= QUIET_PROMPT_MS && submission.output.pending !== '';
+}

@@ -1,0 +1,379 @@
+// Bash topics: a real shell on a real terminal.
+
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { skipsTheQueue, targetOf } from '../../../src/string/redirect.js';
+import {
+  BashShell,
+  MARK_WAIT_MS,
+  PROMPT_WAIT_MS,
+  RECENT_BYTES,
+  SHELL_START_MS,
+} from '../../../src/string/shell/bash-shell.js';
+import { INTERRUPT_WAIT_MS, SUBMISSION_TIMEOUT_MS } from '../../../src/string/shell/follow.js';
+import { MAX_SHELLS } from '../../../src/string/shell/shells.js';
+import {
+  QUIET_BEFORE_WAITING_MS,
+  QUIET_PROMPT_MS,
+  waitForEnd,
+} from '../../../src/string/shell/wait-for-end.js';
+import { isAlive } from '../../helpers/proc.js';
+import { until } from '../../helpers/wait.js';
+import { makePlace, type Place, topicOf } from './place.js';
+
+const SHELL = 'bash:dev';
+const MAX_REPORT_MS = 3000;
+
+async function body(place: Place, cmd: string): Promise<string> {
+  const { content } = await place.run(SHELL, cmd);
+  return content.slice(content.indexOf('\n---\n') + 5);
+}
+
+test('what a command sets stays: folder, variables, functions, and $?', async () => {
+  await using place = makePlace();
+  mkdirSync(join(place.home, 'sub dir'));
+  expect(await place.run(SHELL, 'echo "$HOME"; echo err >&2')).toMatchObject({
+    ok: true,
+    code: null,
+    content: `exit: 0 | cwd: ${place.home}\n---\n${place.home}\nerr`,
+    topic: { type: 'bash', name: SHELL },
+  });
+  expect(await place.run(SHELL, 'cd "sub dir"; X=5; f() { echo "f $1"; }; (exit 3)')).toMatchObject({
+    ok: false,
+    code: 'EXIT_3',
+    content: `exit: 3 | cwd: ${place.home}/sub dir\n---\n(no output)`,
+  });
+  expect(await body(place, 'echo "$? $X"; f y; pwd')).toBe(`3 5\nf y\n${place.home}/sub dir`);
+  expect(await place.run('bash:other', 'echo "[$X]"; pwd')).toMatchObject({
+    content: `exit: 0 | cwd: ${place.home}\n---\n[]\n${place.home}`,
+  });
+});
+
+test('a line that begins with one slash is for the shell, also one that names a command of ours', async () => {
+  await using place = makePlace();
+  expect(await body(place, '/bin/echo x')).toBe('x');
+  expect(await place.run(SHELL, '/topics')).toMatchObject({ code: 'EXIT_127' });
+});
+
+test('nothing hangs: open quotes, here documents, several lines, errors that break off', async () => {
+  await using place = makePlace();
+  const started = Date.now();
+  expect(await place.run(SHELL, "echo 'open")).toMatchObject({
+    code: 'EXIT_2',
+    content: expect.stringContaining('unexpected EOF'),
+  });
+  expect(await body(place, 'cat <<X\na\nb\nX\necho c')).toBe('a\nb\nc');
+  expect(await place.run(SHELL, 'if true; then')).toMatchObject({ ok: false, code: 'EXIT_2' });
+  expect(await place.run(SHELL, 'set -u; echo $nope; echo not here')).toMatchObject({ code: 'EXIT_1' });
+  expect(await body(place, 'echo "$?"; set +u')).toBe('1');
+  expect(await place.run(SHELL, 'nope_nope')).toMatchObject({
+    code: 'EXIT_127',
+    content: expect.stringMatching(/\nbash: (line 1: )?nope_nope: command not found$/),
+  });
+  expect(Date.now() - started).toBeLessThan(MAX_REPORT_MS);
+});
+
+describe('a program that reads the terminal', () => {
+  test('is told within 3 s, with its prompt, and can be answered', async () => {
+    await using place = makePlace();
+    await place.run(SHELL, 'true');
+    const started = Date.now();
+    expect(await place.run(SHELL, 'read -p "Name? " n; echo "hi $n"')).toMatchObject({
+      ok: false,
+      code: 'WAITING_FOR_INPUT',
+      content: expect.stringMatching(/^state: waiting_for_input \| cwd: .*\n---\nName\?$/s),
+    });
+    expect(Date.now() - started).toBeLessThan(MAX_REPORT_MS);
+    expect(QUIET_BEFORE_WAITING_MS).toBeLessThan(QUIET_PROMPT_MS);
+    expect(QUIET_PROMPT_MS).toBeLessThan(MAX_REPORT_MS);
+    expect((await place.run(SHELL, '//info')).content).toContain('state: waiting_for_input');
+    expect(await place.run(SHELL, 'echo x')).toMatchObject({ ok: false, code: 'BUSY' });
+    expect(await place.run(SHELL, '//send Bob')).toMatchObject({
+      ok: true,
+      content: expect.stringMatching(/^exit: 0 .*\n---\nhi Bob$/),
+    });
+    expect((await place.run(SHELL, '//info')).content).toContain('state: idle');
+    expect(await place.run(SHELL, '//send again')).toMatchObject({ code: 'INVALID_TARGET' });
+  });
+
+  test('cannot swallow the end of its command, and goes by Ctrl-C', async () => {
+    await using place = makePlace();
+    expect(await place.run(SHELL, 'cat')).toMatchObject({ code: 'WAITING_FOR_INPUT' });
+    expect(await place.run(SHELL, '//interrupt')).toMatchObject({
+      ok: true,
+      content: expect.stringMatching(/^Interrupted\. exit: 130/),
+    });
+    expect(await body(place, 'echo "$?"')).toBe('130');
+    expect((await place.run(SHELL, '//interrupt')).content).toBe('Nothing is running.');
+  });
+
+  test('a shell in the shell is one, too', async () => {
+    await using place = makePlace();
+    expect(await place.run(SHELL, 'PS1="inner> " bash --norc')).toMatchObject({
+      code: 'WAITING_FOR_INPUT',
+      content: expect.stringContaining('inner>'),
+    });
+    const { code } = await place.run(SHELL, '//send exit 7');
+    expect(['EXIT_7', 'WAITING_FOR_INPUT']).toContain(code); // the latter where the machine has no time for it
+    await until(
+      () => place.run(SHELL, '//info').then(({ content }) => content.includes('last exit: 7')),
+      'its end',
+    );
+  });
+});
+
+describe('nobody but the shell says that a command has ended', () => {
+  test('text that looks like it is text', async () => {
+    await using place = makePlace();
+    const nonce = '0'.repeat(32);
+    expect(
+      await body(
+        place,
+        `printf 'c ${nonce} 0 /x\\n'; printf '\\036${nonce}\\036\\n'; sleep 0.2; echo real end`,
+      ),
+    ).toContain('real end');
+  });
+
+  test('what runs in the shell has no way to the pipe, and nothing is in its environment', async () => {
+    await using place = makePlace();
+    const { content } = await place.run(SHELL, 'printf "c x 0 /\\0" >&200; sh -c "ls /proc/self/fd"; env');
+    expect(content).toContain('200: Bad file descriptor');
+    expect(content).not.toMatch(/^200$/m);
+    expect(content).not.toMatch(/PROMPT_COMMAND|nonce/i);
+  });
+
+  test('the folder is the real one, whatever $PWD says, and links stay as they were walked', async () => {
+    await using place = makePlace();
+    mkdirSync(join(place.home, 'real'));
+    expect((await place.run(SHELL, 'ln -s real link; cd link')).content).toContain(`cwd: ${place.home}/link`);
+    expect((await place.run(SHELL, 'PWD=/nowhere')).content).toContain(`cwd: ${place.home}/real`);
+    expect((await place.run(SHELL, 'unset PWD')).content).toContain(`cwd: ${place.home}/real`);
+  });
+
+  test('a prompt of somebody else, traps, functions of our names, outputs that are led away', async () => {
+    await using place = makePlace();
+    expect(
+      await body(
+        place,
+        'PS1="mine> " PROMPT_COMMAND="echo noise"; printf() { echo fake; }; alias printf=false; echo a',
+      ),
+    ).toBe('a');
+    expect(await body(place, 'echo b')).toBe('b');
+    expect(await place.run(SHELL, 'exec >log.txt 2>&1')).toMatchObject({ ok: true });
+    expect(await body(place, 'echo to the file')).toBe('(no output)');
+    expect(await body(place, 'exec >/dev/tty 2>&1; cat log.txt')).toBe('to the file');
+  });
+});
+
+describe('the end of a shell', () => {
+  test('its status is told, and the next command has a new one', async () => {
+    await using place = makePlace();
+    await place.run(SHELL, 'X=1');
+    expect(await place.run(SHELL, 'echo bye; exit 4')).toMatchObject({
+      ok: false,
+      code: 'EXIT_4',
+      content: expect.stringContaining('bye\n(the shell has ended'),
+    });
+    expect((await place.run(SHELL, '//info')).content).toContain('pid: none');
+    expect(await body(place, 'echo "[$X]"')).toBe('[]');
+    expect(await place.run(SHELL, 'kill -9 $$')).toMatchObject({ ok: false, code: 'EXIT_137' });
+    expect((await place.run('main', '/topics bash')).content).toContain('bash:dev  bash  (no shell)');
+    expect(await place.run(SHELL, 'set -e; false; echo no')).toMatchObject({
+      code: 'EXIT_1',
+      content: expect.stringContaining('the shell has ended'),
+    });
+  });
+
+  test('//close, /session close and the end of the runtime leave nobody behind', async () => {
+    await using place = makePlace();
+    const start = async (topic: string): Promise<number[]> => {
+      const { content } = await place.run(
+        topic,
+        'echo $$; sleep 100 & (setsid sleep 100 >/dev/null & echo $!); jobs -p',
+      );
+      return content
+        .split('\n')
+        .filter((line) => /^\d+$/.test(line))
+        .map(Number);
+    };
+    const first = await start(SHELL);
+    expect(first).toHaveLength(3);
+    expect(first.every(isAlive)).toBe(true);
+    expect(await place.run(SHELL, '//close')).toMatchObject({ ok: true, content: 'Bash session closed.' });
+    expect(first.some(isAlive)).toBe(false);
+    expect(place.runtime.topics()).toEqual([]);
+    const second = await start('bash:b');
+    await place.run('main', '/session close bash:b');
+    expect(second.some(isAlive)).toBe(false);
+    const third = await start('bash:c');
+    expect(await place.runtime.closeTopic(topicOf('bash:c'))).toBe(true);
+    expect(third.some(isAlive)).toBe(false);
+    const fourth = await start('bash:d');
+    await place.restart();
+    expect(fourth.some(isAlive)).toBe(false);
+    expect((await place.run('bash', '/open')).content).toContain('bash:d  (no shell)');
+  });
+
+  test('a command that runs is told when its topic is closed', async () => {
+    await using place = makePlace();
+    const running = place.run(SHELL, 'sleep 100');
+    await until(
+      () => place.run(SHELL, '//info').then(({ content }) => content.includes('state: running')),
+      'the command',
+    );
+    await place.runtime.closeTopic(topicOf(SHELL));
+    expect(await running).toMatchObject({
+      ok: false,
+      code: expect.stringMatching(/^EXIT_/),
+      content: expect.stringContaining('the shell has ended'),
+    });
+  });
+});
+
+describe('time', () => {
+  test('a command that is called off is interrupted, and the shell goes on', async () => {
+    await using place = makePlace();
+    const cancel = new AbortController();
+    const outcome = place.run(SHELL, 'X=kept; echo begun; sleep 100', {
+      signal: cancel.signal,
+      emit: () => cancel.abort(),
+    });
+    expect(await outcome).toMatchObject({
+      ok: false,
+      code: 'CANCELLED',
+      content: expect.stringContaining('begun'),
+    });
+    expect(await body(place, 'echo "$? $X"')).toBe('130 kept');
+  });
+
+  test('a command that takes too long goes on, and does not leak into the next answer', async () => {
+    await using place = makePlace();
+    await using shell = await BashShell.start({
+      home: place.home,
+      cwd: place.home,
+      env: { PATH: process.env['PATH'] ?? '' },
+      folder: join(place.dataDir, 'shells'),
+      spoolDir: join(place.dataDir, 'spool'),
+    });
+    const slow = await shell.submit('echo early; while [ ! -e go ]; do sleep 0.05; done; echo late');
+    const { signal } = new AbortController();
+    expect(await waitForEnd(shell, slow, { timeoutMs: 300, signal })).toEqual({ kind: 'timeout' });
+    expect(await slow.takeOutput().text()).toBe('early');
+    await expect(shell.submit('echo x')).rejects.toThrow('still busy');
+    mkdirSync(join(place.home, 'go'));
+    expect(await slow.ended).toEqual({ status: 0, shellEnded: false });
+    const next = await shell.submit('echo next');
+    await next.ended;
+    expect(await next.output.text()).toBe('next');
+    expect(shell.recent()).toBe('early\nlate\nnext\n');
+  });
+
+  test('caps are what the specification says, or shorter', () => {
+    expect([SUBMISSION_TIMEOUT_MS, SHELL_START_MS]).toEqual([120_000, 5000]);
+    expect(MARK_WAIT_MS + PROMPT_WAIT_MS).toBeLessThan(INTERRUPT_WAIT_MS);
+  });
+});
+
+describe('output', () => {
+  test('redraws are one line, colours are gone, what comes is told while it comes', async () => {
+    await using place = makePlace();
+    const chunks: string[] = [];
+    const { content } = await place.run(
+      SHELL,
+      'for i in 1 2 3; do printf "\\r\\033[32m$i%%\\033[0m"; done; echo; echo done',
+      { emit: (chunk) => chunks.push(chunk) },
+    );
+    expect(content).toMatch(/---\n3%\ndone$/);
+    expect(chunks.join('')).toBe('3%\ndone\n');
+  });
+
+  test('long output is head and tail with counts; all of it is in a file until the next', async () => {
+    await using place = makePlace();
+    const { content } = await place.run(SHELL, 'seq 1 300000');
+    const [, bytes, lines, all, file = ''] =
+      /\[… (\d+) bytes \((\d+) lines\) left out here; all (\d+) bytes are in (\S+) …\]/.exec(content) ?? [];
+    const whole = readFileSync(file, 'utf8');
+    expect(whole).toBe(Array.from({ length: 300_000 }, (_, i) => `${i + 1}\n`).join(''));
+    expect(Number(all)).toBe(whole.length);
+    const kept = content.slice(content.indexOf('---\n') + 4).split(/\[….*…\]\n/);
+    expect(kept.join('').length + 1 + Number(bytes)).toBe(whole.length);
+    expect(`${kept.join('')}\n`.split('\n').length - 1 + Number(lines)).toBe(300_000);
+    expect((await place.run(SHELL, '//tail 2')).content).toBe('Last 2 lines\n---\n299999\n300000');
+    expect((await place.run(SHELL, '//tail 1000000')).content.length).toBeLessThan(RECENT_BYTES + 100);
+    await place.run(SHELL, '//close');
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('what comes between commands is for //tail', async () => {
+    await using place = makePlace();
+    await place.run(SHELL, '(while [ ! -e go ]; do sleep 0.02; done; echo from behind) & disown');
+    mkdirSync(join(place.home, 'go'));
+    await until(
+      () => place.run(SHELL, '//tail').then(({ content }) => content.includes('from behind')),
+      'its output',
+    );
+    expect(await body(place, 'echo front')).toBe('front');
+  });
+});
+
+describe('what is said about a shell', () => {
+  test('//info, //set, //topics, //help, and what is unknown', async () => {
+    await using place = makePlace();
+    expect((await place.run(SHELL, '//info')).content).toBe(
+      `Bash session info\n---\ncwd: ${place.home}\npid: none (the next command starts a shell)\nmode: pty`,
+    );
+    expect((await place.run(SHELL, '//set {who} = "me"')).content).toBe('{who} = "me"');
+    expect(await body(place, 'echo $who')).toBe('me');
+    expect((await place.run(SHELL, '//info')).content).toMatch(
+      /^Bash session info\n---\ncwd: .*\npid: running \(\d+\)\nstate: idle\nlast exit: 0\nmode: pty\nvars: \{who\}="me"$/,
+    );
+    expect((await place.run(SHELL, '//topics')).content).toContain(`* bash:dev  bash  cwd: ${place.home}`);
+    expect((await place.run(SHELL, '//help')).content).toMatch(/^Bash Session\n---\n/);
+    expect(await place.run(SHELL, '//open x')).toMatchObject({
+      code: 'COMMAND_UNSUPPORTED',
+      content: expect.stringContaining('Unknown bash meta-command: //open'),
+    });
+    expect(await place.run(SHELL, '//tail x')).toMatchObject({ code: 'INVALID_PAYLOAD' });
+    expect(await place.run(SHELL, 'a\0b')).toMatchObject({ code: 'INVALID_PAYLOAD' });
+    expect(readdirSync(join(place.dataDir, 'shells/default'))).toHaveLength(1);
+  });
+
+  test('/open bash:x from elsewhere is run there, and says so', async () => {
+    await using place = makePlace();
+    expect(await place.run('main', '/open bash:dev')).toMatchObject({
+      ok: true,
+      topic: { name: 'bash:dev' },
+      content: expect.stringMatching(/^Opened bash:dev\n---\ncwd: .*\npid: running/s),
+    });
+    expect((await place.run('bash', '/open')).content).toMatch(
+      /## Sessions \(1\)\n {2}bash:dev {2}alive · cwd: /,
+    );
+  });
+
+  test('whose turn it is', () => {
+    const names = (topic: string, cmd: string): string => targetOf(topicOf(topic), cmd).name;
+    expect(names('main', '/open bash:dev')).toBe('bash:dev');
+    expect(names('main', ' /OPEN  app:x:y ')).toBe('app:x:y');
+    expect(names('main', '/open app:x#block')).toBe('app:x');
+    expect(names('bash:a', '/open app')).toBe('bash:a');
+    expect(names('main', '/open event')).toBe('event');
+    for (const cmd of ['/open app:', '/open apps', '/open ./app', '/info app', 'open app', '/open app:a/b'])
+      expect(names('main', cmd), cmd).toBe('main');
+    for (const cmd of ['//interrupt', ' //send x', '//tail', '//info', '//close'])
+      expect(skipsTheQueue(topicOf(SHELL), cmd), cmd).toBe(true);
+    for (const cmd of ['/interrupt', 'sleep 1', '//set x = 1', '//nope'])
+      expect(skipsTheQueue(topicOf(SHELL), cmd), cmd).toBe(false);
+    expect(skipsTheQueue(topicOf('main'), '//info')).toBe(false);
+  });
+
+  test('so many shells and no more', async () => {
+    await using place = makePlace({ maxShells: 2 });
+    for (const name of ['bash:a', 'bash:b'])
+      expect(await place.run(name, 'true')).toMatchObject({ ok: true });
+    expect(await place.run('bash:c', 'true')).toMatchObject({ ok: false, code: 'POLICY_DENIED' });
+    await place.run('bash:a', '//close');
+    expect(await place.run('bash:c', 'true')).toMatchObject({ ok: true });
+    expect(MAX_SHELLS).toBe(64);
+  });
+});
