@@ -6,8 +6,9 @@ import { cutAtCharacter } from '../../base/utf8.js';
 import { OutputSpool } from '../../host/process/spool.js';
 import { ScreenText } from './screen-text.js';
 
-/** Shown of the beginning of an output, and as much of its end. */
+/** Shown of the beginning of an output. */
 export const HEAD_BYTES = 512 * 1024;
+/** Shown of its end: mostly that is where the reason stands. */
 export const TAIL_BYTES = 512 * 1024;
 
 export interface CaptureOptions {
