@@ -1,7 +1,7 @@
 // rex on files, as its users call it: on this machine, and on a target behind a stand-in for ssh.
 
 import { createHash } from 'node:crypto';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -318,6 +318,27 @@ describe('cp', () => {
     expect(await rex(['cp', '-r', 'web:tree/.', 'again'])).toMatchObject({ code: 0 });
     expect(readdirSync(join(here, 'again')).sort()).toEqual(readdirSync(join(here, 'tree')).sort());
     expect(readFileSync(join(here, 'again/new\nline'), 'utf8')).toBe('new\nline');
+  });
+
+  test('names what it does not copy, names that are not UTF-8 among them, and says 1', async () => {
+    for (const [root, from, to] of [
+      [here, 'odd', 'web:'],
+      [far, 'web:strange', '.'],
+    ] as const) {
+      const tree = join(root, from.replace('web:', ''));
+      mkdirSync(tree);
+      writeFileSync(join(tree, 'good'), 'k');
+      for (const byte of [0xfe, 0xff])
+        writeFileSync(Buffer.concat([Buffer.from(join(tree, 'n')), Buffer.of(byte)]), String(byte));
+      spawnSync('mkfifo', [join(tree, 'fifo')]);
+      const { code, stderr } = await rex(['cp', '-r', from, to]);
+      expect(code).toBe(1);
+      expect(stderr).toContain(String.raw`/n\xfe: its name is not UTF-8, not copied`);
+      expect(stderr).toContain(String.raw`/n\xff: its name is not UTF-8, not copied`);
+      expect(stderr).toContain('/fifo: neither file nor folder, not copied');
+    }
+    expect(readdirSync(join(far, 'odd'))).toEqual(['good']);
+    expect(readdirSync(join(here, 'strange'))).toEqual(['good']);
   });
 
   test('that is interrupted leaves no goal, and the same command goes on where it stopped', async () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { isAlive } from '../helpers/proc.js';
 import { rexHome } from '../helpers/rex.js';
-import { needsSshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 
 needsSshd();

@@ -163,3 +163,32 @@ test('no value of a variable stands in the command line of a keeper, where every
   expect(keepers).toHaveLength(1);
   expect(keepers.map(({ command }) => command).join('\n')).not.toContain(env.DEPLOY_TOKEN);
 });
+
+test('a keeper that is stopped costs a moment once, is told of, and ends when it goes on', async () => {
+  await using home = await warmHome();
+  const [kept] = await home.kept();
+  const pid = kept?.pid ?? 0;
+  process.kill(pid, 'SIGSTOP');
+  try {
+    const { stderr, stdout } = await home.rex(['keep']);
+    expect(stdout + stderr).toContain('does not answer');
+    const before = performance.now();
+    expect((await home.rex(['exec', 'local', '--', 'echo', 'on'])).stdout).toBe('on\n');
+    expect(performance.now() - before).toBeLessThan(10_000); // 1.5 s and a start, on a busy machine
+    await home.ready();
+    expect((await home.kept()).map((each) => each.pid)).not.toContain(pid);
+  } finally {
+    process.kill(pid, 'SIGCONT');
+  }
+  await until(() => !isAlive(pid), 'the keeper to end', 10_000);
+});
+
+test('a connection that is lost is told of with what became of the command', async () => {
+  await using home = await warmHome();
+  const [kept] = await home.kept();
+  await using call = home.start(['exec', 'local', '--', 'sh', '-c', 'echo on; sleep 300']);
+  expect(await call.line()).toBe('on');
+  process.kill(kept?.pid ?? 0, 'SIGKILL');
+  expect((await call.ended).code).toBe(1);
+  expect(call.stderr).toMatch(/^rex: the connection to "local" was lost before the command had ended/);
+});

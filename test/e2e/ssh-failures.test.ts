@@ -18,7 +18,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { connectTarget } from '../../src/client/rex/connect-target.js';
 import { ConnectError, type FailureReason } from '../../src/client/rex/explain-failure.js';
 import type { SshTarget } from '../../src/client/rex/target.js';
-import { makeKey, needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { makeKey, type Sshd, startSshd } from '../helpers/sshd.js';
 
 const possible = needsSshd();
 

@@ -9,7 +9,8 @@ import { connectTarget } from '../../src/client/rex/connect-target.js';
 import type { RexClient } from '../../src/client/rex/rex-client.js';
 import { descendants, isAlive, running } from '../helpers/proc.js';
 import { bin, Program, run } from '../helpers/program.js';
-import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 
 const possible = needsSshd();

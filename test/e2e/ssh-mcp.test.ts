@@ -9,7 +9,8 @@ import { expect, test } from 'vitest';
 import { RESUME_WINDOW_MS } from '../../src/cli/rex/mcp/serve.js';
 import type { Target } from '../../src/client/rex/target.js';
 import { bin, Program } from '../helpers/program.js';
-import { needsSshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 
 /** For what takes a moment, on a machine that has much else to do. */

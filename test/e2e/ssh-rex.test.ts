@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { isAlive, running } from '../helpers/proc.js';
 import { bin, run, type RunResult } from '../helpers/program.js';
-import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 
 needsSshd();

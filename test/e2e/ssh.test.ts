@@ -12,7 +12,8 @@ import type { SshTarget } from '../../src/client/rex/target.js';
 import { RpcPeer } from '../../src/wire/jsonrpc/peer.js';
 import { descendants, isAlive, running, type Running } from '../helpers/proc.js';
 import { run } from '../helpers/program.js';
-import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 
 const possible = needsSshd();

@@ -16,7 +16,6 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { beforeEach } from 'vitest';
 import type { SshTarget } from '../../src/client/rex/target.js';
 import { MARK } from './orphan-census.js';
 import { descendants, isAlive, markedWith, type Running } from './proc.js';
@@ -65,18 +64,8 @@ export interface Sshd extends AsyncDisposable {
   started(): Running[];
 }
 
-/**
- * At the top of a test file: where there can be no sshd its tests are skipped, and why is printed once. Whether there
- * can be one.
- */
-export function needsSshd(): boolean {
-  const missing = whyNoSshd();
-  if (missing !== undefined) process.stderr.write(`tests with a real sshd are skipped: ${missing}\n`);
-  beforeEach(({ skip }) => skip(missing !== undefined, missing));
-  return missing === undefined;
-}
-
-function whyNoSshd(): string | undefined {
+/** What is missing for one, if anything is. */
+export function whyNoSshd(): string | undefined {
   if (!existsSync(SSHD)) return `there is no ${SSHD} (Debian: openssh-server)`;
   if (spawnSync('ssh', ['-V']).error !== undefined) return 'there is no ssh (Debian: openssh-client)';
   return undefined;

@@ -10,7 +10,8 @@ import { sshCommand } from '../../src/client/rex/ssh-command.js';
 import type { SshTarget } from '../../src/client/rex/target.js';
 import { markedWith, running } from '../helpers/proc.js';
 import { Relay } from '../helpers/relay.js';
-import { needsSshd, type Sshd, startSshd } from '../helpers/sshd.js';
+import { needsSshd } from '../helpers/needs-sshd.js';
+import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
 import { ResumingClient } from './resuming-client.js';
 

@@ -4,7 +4,7 @@ import { withSignal } from '../../base/deadline.js';
 import type { RemoteProcess } from '../../client/rex/remote-process.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { parseCount } from './logs.js';
+import { parseCount } from './files/parse-range.js';
 import { readProcessWords } from './process-words.js';
 import { inputKind } from './input-source.js';
 import { sayEnd } from './stream-process.js';

@@ -19,6 +19,7 @@ import type { RexContext } from './context.js';
 import { coloursFor } from './files/colours.js';
 import { PathsOnTargets, readPlace } from './files/on-target.js';
 import { Progress, sayBytes } from './files/progress.js';
+import { isLost } from './lost-connection.js';
 
 interface CpOptions {
   readonly recursive?: boolean;
@@ -80,7 +81,6 @@ async function copy(context: RexContext, paths: readonly string[], options: CpOp
 
 async function copyOne(context: RexContext, tree: TreeOptions, verbose: boolean): Promise<CopySummary> {
   const plan = await planCopy(tree);
-  for (const path of plan.others) context.say(`rex: ${path}: neither file nor folder, not copied`);
   const visible = process.stderr.isTTY && !context.quiet;
   using progress = visible
     ? new Progress({
@@ -105,7 +105,7 @@ async function copyOne(context: RexContext, tree: TreeOptions, verbose: boolean)
       },
     });
   } catch (thrown) {
-    if (context.signal.aborted && plan.bytes > 0)
+    if (plan.bytes > 0 && (context.signal.aborted || isLost(thrown)))
       context.say(
         `rex: stopped at ${Math.floor((done / plan.bytes) * 100)}%; the same command goes on where it stopped`,
       );

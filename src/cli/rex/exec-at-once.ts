@@ -10,6 +10,7 @@ import { InterruptedError, Interrupts } from './interrupts.js';
 import { type KeeperAddress, keeperAddress } from './keeper/address.js';
 import { keepIdleMs } from './keeper/idle-time.js';
 import { KeptCall } from './keeper/kept-call.js';
+import { isLost, sayLost } from './lost-connection.js';
 import { ReaderGoneError } from './standard-output.js';
 import { passSignalsOn, READER_GONE, sayEnd } from './stream-process.js';
 
@@ -45,7 +46,8 @@ export async function execAtOnce(
     return sayEnd({ say: sayAtOnce }, await call.exit);
   } catch (thrown) {
     // What runs there ends with the connection.
-    return thrown instanceof ReaderGoneError ? READER_GONE : { message: toError(thrown).message };
+    if (thrown instanceof ReaderGoneError) return READER_GONE;
+    return { message: isLost(thrown) ? sayLost(target) : toError(thrown).message };
   }
 }
 

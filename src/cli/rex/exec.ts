@@ -2,10 +2,12 @@
 
 import type { RexParams } from '../../client/rex/rex-methods.js';
 import { UsageError } from '../flags.js';
+import { collect } from './collect.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { type ExecOptions, execRequest, readWords } from './exec-options.js';
 import { inputKind } from './input-source.js';
+import { isLost, sayLost } from './lost-connection.js';
 import type { Connection } from './open-client.js';
 import type { Input } from './pump-input.js';
 import { streamProcess } from './stream-process.js';
@@ -55,14 +57,29 @@ export async function exec(
   const request = execRequest(choice, { argv, options, context }, client.session.limits);
   if (options.detach === true) return await startDetached(context, connection, request);
   const piped = options.input && (options.interactive === true || inputKind() === 'data');
-  const running = await client.start({ ...request, ...(!piped && { stdin: '' }) });
+  try {
+    return await runHere(context, connection, { ...request, ...(!piped && { stdin: '' }) }, options, piped);
+  } catch (thrown) {
+    if (isLost(thrown)) context.fail(sayLost(choice.alias));
+    throw thrown;
+  }
+}
+
+async function runHere(
+  context: RexContext,
+  { client, flow }: Connection,
+  request: RexParams<'exec.start'>,
+  options: ExecOptions,
+  piped: boolean,
+): Promise<number> {
+  const running = await client.start(request);
   await using input = piped ? await openInput(running) : undefined;
   void input;
   if (context.json || options.events === true) {
     const { reportProcess } = await import('./report-process.js');
-    return await reportProcess(context, running, { flow: connection.flow, events: options.events === true });
+    return await reportProcess(context, running, { flow, events: options.events === true });
   }
-  return await streamProcess(context, running, connection.flow);
+  return await streamProcess(context, running, flow);
 }
 
 async function startDetached(
@@ -87,10 +104,6 @@ async function openInput(running: Input): Promise<AsyncDisposable> {
       return Promise.resolve();
     },
   };
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }
 
 function parseBytes(text: string): number {

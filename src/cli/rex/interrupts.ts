@@ -20,6 +20,8 @@ export class Interrupts implements Disposable {
   readonly #controller = new AbortController();
   readonly #listeners: [Interrupt, () => void][] = [];
   #handler: ((signal: Interrupt) => void) | undefined;
+  /** The one that nobody had taken. */
+  #early: Interrupt | undefined;
 
   constructor() {
     for (const signal of Object.keys(SIGNALS) as Interrupt[]) {
@@ -39,9 +41,11 @@ export class Interrupts implements Disposable {
     this.#controller.abort(reason);
   }
 
-  /** From now on signals are this handler's; `signal` is no longer aborted by them. */
+  /** From now on signals are this handler's, and one that came before it; `signal` is no longer aborted by them. */
   take(handler: (signal: Interrupt) => void): void {
     this.#handler = handler;
+    if (this.#early !== undefined) handler(this.#early);
+    this.#early = undefined;
   }
 
   [Symbol.dispose](): void {
@@ -52,6 +56,9 @@ export class Interrupts implements Disposable {
     if (this.#handler !== undefined) this.#handler(signal);
     // Whoever presses it a second time does not want to wait for an orderly end.
     else if (this.#controller.signal.aborted) process.exit(128 + SIGNALS[signal]);
-    else this.#controller.abort(new InterruptedError(signal));
+    else {
+      this.#early = signal;
+      this.#controller.abort(new InterruptedError(signal));
+    }
   }
 }

@@ -1,7 +1,7 @@
 // rex keep: the connections that are kept open between calls; and the process that keeps them.
 
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { LocalError } from '../../base/errors.js';
 import { AddressInUseError } from '../../wire/transport/socket-path.js';
 import type { RexCommand } from './command.js';
@@ -29,8 +29,8 @@ export const keepCommand: RexCommand = {
     command
       .argument('[target]', 'only those to this target')
       .option('--stop', 'close them')
-      .option('--ready', 'fail unless one waits for the next call')
       .action(run(keep));
+    command.addOption(command.createOption('--ready', 'fail unless one waits for the next call').hideHelp());
     command.addOption(
       command.createOption('--serve', 'be a keeper, of what is told on standard input').hideHelp(),
     );
@@ -46,8 +46,12 @@ async function keep(context: RexContext, [alias]: readonly string[], options: Ke
   const folder = privateFolder(process.env);
   if (folder === undefined)
     context.fail('nothing is kept: there is no folder for it that is yours alone', 'Set XDG_RUNTIME_DIR.');
-  const found = await findKeepers(folder, alias);
+  const { found, silent } = await findKeepers(folder, alias);
   if (options.stop === true) await stopAll(found);
+  for (const socket of silent) {
+    if (options.stop === true) rmSync(socket, { force: true }); // it ends itself when it finds that out
+    context.warn(`rex: ${basename(socket)}: a keeper that does not answer`);
+  }
   if (options.ready === true) return found.some(({ status }) => status.idle > 0) ? 0 : 1;
   const shown = found.map(({ status }) => ({ ...status, stopped: options.stop === true }));
   if (context.json) await context.outJson(shown);
@@ -63,9 +67,11 @@ async function keep(context: RexContext, [alias]: readonly string[], options: Ke
 /** Ends the keepers of a target, or all: what has changed on the other side is then met by a new connection. */
 export async function stopKeepers(env: NodeJS.ProcessEnv, alias?: string): Promise<number> {
   const folder = privateFolder(env);
-  const found = folder === undefined ? [] : await findKeepers(folder, alias);
+  if (folder === undefined) return 0;
+  const { found, silent } = await findKeepers(folder, alias);
   await stopAll(found);
-  return found.length;
+  for (const socket of silent) rmSync(socket, { force: true });
+  return found.length + silent.length;
 }
 
 interface Found {
@@ -73,25 +79,34 @@ interface Found {
   readonly status: KeeperStatus;
 }
 
-async function findKeepers(folder: string, alias: string | undefined): Promise<Found[]> {
+interface AllFound {
+  readonly found: readonly Found[];
+  /** Sockets of those who do not answer, whatever they keep. */
+  readonly silent: readonly string[];
+}
+
+async function findKeepers(folder: string, alias: string | undefined): Promise<AllFound> {
+  const found: Found[] = [];
+  const silent: string[] = [];
   const sockets = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSocket());
-  const asked = sockets.map(async ({ name }) => {
-    const socket = join(folder, name);
-    const answer = await askKeeper(socket, { want: 'status' });
-    answer?.socket.destroy();
-    return answer !== undefined && 'status' in answer.reply
-      ? { socket, status: answer.reply.status }
-      : undefined;
-  });
-  const found = (await Promise.all(asked)).filter((each) => each !== undefined);
-  return found.filter(({ status }) => alias === undefined || status.alias === alias);
+  await Promise.all(
+    sockets.map(async ({ name }) => {
+      const socket = join(folder, name);
+      const answer = await askKeeper(socket, { want: 'status' });
+      if (answer === 'silent') silent.push(socket);
+      if (answer === undefined || answer === 'silent') return;
+      answer.socket.destroy();
+      if ('status' in answer.reply) found.push({ socket, status: answer.reply.status });
+    }),
+  );
+  return { found: found.filter(({ status }) => alias === undefined || status.alias === alias), silent };
 }
 
 async function stopAll(found: readonly Found[]): Promise<void> {
   await Promise.all(
     found.map(async ({ socket }) => {
       const answer = await askKeeper(socket, { want: 'stop' });
-      answer?.socket.destroy();
+      if (typeof answer === 'object') answer.socket.destroy();
     }),
   );
 }

@@ -6,6 +6,7 @@ import type { RexClient } from '../../client/rex/rex-client.js';
 import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
+import { parseCount } from './files/parse-range.js';
 import { readProcessWords } from './process-words.js';
 import { writeTo } from './standard-output.js';
 import { untilAborted } from './until-aborted.js';
@@ -81,9 +82,4 @@ function chooseStreams(name: string | undefined): StreamName[] {
   if (name !== 'stdout' && name !== 'stderr')
     throw new UsageError(`--stream: stdout or stderr, not "${name}"`);
   return [name];
-}
-
-export function parseCount(text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`"${text}" is no number of bytes`);
-  return Number(text);
 }

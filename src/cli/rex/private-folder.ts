@@ -1,8 +1,7 @@
-// The folder of this user's sockets: kept connections, and the masters of ssh.
+// The folder of this user's sockets of kept connections.
 
-import { lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolders } from '../../host/make-folders.js';
+import { isPrivateFolder } from '../../client/rex/private-folder.js';
 
 const HOME_STATE = '.local/state';
 /** `sun_path` of unix(7), less the byte that ends it. */
@@ -15,11 +14,7 @@ export function privateFolder(env: NodeJS.ProcessEnv): string | undefined {
   const folder = folderFor(env);
   if (folder === undefined || Buffer.byteLength(folder) + LONGEST_NAME_BYTES > MAX_SOCKET_PATH_BYTES)
     return undefined;
-  try {
-    return isOurs(folder) ? folder : undefined;
-  } catch {
-    return undefined;
-  }
+  return isPrivateFolder(folder) ? folder : undefined;
 }
 
 /** As the XDG specification has it: a value that is empty or relative is no value. */
@@ -28,15 +23,4 @@ function folderFor(env: NodeJS.ProcessEnv): string | undefined {
   if (runtime?.startsWith('/') === true) return join(runtime, 'rex');
   if (state?.startsWith('/') === true) return join(state, 'rex');
   return home?.startsWith('/') === true ? join(home, HOME_STATE, 'rex') : undefined;
-}
-
-/** Who could enter it, or has put it there, could answer in our name. */
-function isOurs(folder: string): boolean {
-  let found = lstatSync(folder, { throwIfNoEntry: false });
-  if (found === undefined) {
-    makeFolders(join(folder, '..'));
-    mkdirSync(folder, { mode: 0o700 });
-    found = lstatSync(folder);
-  }
-  return found.isDirectory() && found.uid === process.getuid?.() && (found.mode & 0o077) === 0;
 }

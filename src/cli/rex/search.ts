@@ -3,6 +3,7 @@
 import { posix } from 'node:path';
 import type { RexParams, RexResult } from '../../client/rex/rex-methods.js';
 import { EXIT } from '../exit-codes.js';
+import { collect } from './collect.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { type Colours, coloursFor, forReader, printable } from './files/colours.js';
@@ -161,8 +162,4 @@ function shorten(path: string, { written, folder, client }: OnTarget): string {
   if (posix.isAbsolute(written) || written.startsWith('~') || base === undefined) return path;
   const prefix = base.endsWith('/') ? base : `${base}/`;
   return path.startsWith(prefix) ? path.slice(prefix.length) : path;
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }

@@ -5,6 +5,7 @@ import type { TargetChoice } from '../../client/rex/select-target.js';
 import type { RemoteTerminal } from '../../client/rex/rex-client.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
+import { collect } from './collect.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { readEnvironment } from './exec-options.js';
@@ -19,6 +20,10 @@ interface ShellOptions {
 
 /** Of the variables that say what a terminal can do, those that a program there should know of ours. */
 const TERMINAL_VARIABLES = ['TERM', 'COLORTERM', 'LANG', 'LC_ALL', 'LC_CTYPE'];
+/** How long after the sign to leave the other side may take to end. */
+const LEAVE_MS = 1000;
+/** As a shell reports a program that was ended by SIGHUP. */
+const HUNG_UP = 129;
 const LOGIN_SHELL = 'exec "${SHELL:-/bin/sh}" -l';
 
 export const shellCommand: RexCommand = {
@@ -88,6 +93,12 @@ async function join(context: RexContext, terminal: RemoteTerminal, own: OwnTermi
   const typed = untilEscape(process.stdin, () => {
     left = true;
     void program.kill('HUP').catch(() => {});
+    // Its word is waited for, but not for long: the sign is there for when nobody answers.
+    setTimeout(() => {
+      own[Symbol.dispose]();
+      context.say('rex: left');
+      process.exit(HUNG_UP);
+    }, LEAVE_MS).unref();
   });
   const input = {
     write: (bytes: string | Uint8Array) => program.write(bytes),
@@ -99,8 +110,4 @@ async function join(context: RexContext, terminal: RemoteTerminal, own: OwnTermi
   own[Symbol.dispose]();
   if (left) context.say('rex: left');
   return exit.timedOut ? EXIT.timeout : exit.exitCode;
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }

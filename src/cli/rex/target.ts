@@ -1,6 +1,7 @@
 // rex target: the hosts commands can go to, which of them they go to, and whether they can be reached.
 
 import type { Command, OptionValues } from 'commander';
+import { collect } from './collect.js';
 import type { RexCommand, Run, Task } from './command.js';
 import { parsePort } from './target/add-options.js';
 import type { AddOptions } from './target/add.js';
@@ -133,8 +134,4 @@ function later<Options extends OptionValues = OptionValues>(
   load: () => Promise<Task<Options>>,
 ): ReturnType<Run> {
   return run<Options>(async (context, args, options) => await (await load())(context, args, options));
-}
-
-function collect(value: string, earlier: readonly string[]): string[] {
-  return [...earlier, value];
 }

@@ -1,5 +1,6 @@
 // This machine as one side of a copy, through its own file system.
 
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import {
@@ -36,7 +37,7 @@ export const localSide: CopySide = {
   },
 
   async list(path) {
-    return await readdir(path);
+    return (await readdir(path, { encoding: 'buffer' })).map(nameOf);
   },
 
   read: readFrom,
@@ -83,6 +84,12 @@ export const localSide: CopySide = {
     });
   },
 };
+
+/** Of a name that is not UTF-8 every byte beyond ASCII is spelled apart: that it is one is all that is asked. */
+function nameOf(bytes: Buffer): string {
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('');
+}
 
 async function hashOf(path: string, signal: AbortSignal): Promise<string> {
   const hash = createHash('sha256');

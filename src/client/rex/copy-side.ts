@@ -63,6 +63,16 @@ export function isPlainName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..' && !name.includes('/') && !name.includes('\0');
 }
 
+/** Whether it stands for bytes that are not UTF-8: each of those is U+DCNN, as rexd spells them. */
+export function isRawName(name: string): boolean {
+  return /\p{Surrogate}/u.test(name);
+}
+
+/** Such a name for people: `bad\xffname`. */
+export function showName(name: string): string {
+  return name.replaceAll(/\p{Surrogate}/gu, (unit) => `\\x${(unit.charCodeAt(0) & 0xff).toString(16)}`);
+}
+
 export function joinPath(folder: string, name: string): string {
   return folder.endsWith('/') ? `${folder}${name}` : `${folder}/${name}`;
 }

@@ -2,7 +2,15 @@
 
 import { errnoOf, LocalError } from '../../base/errors.js';
 import { copyFile, type FileCopied } from './copy-file.js';
-import { CopyError, type CopySide, type EntryFacts, isPlainName, joinPath } from './copy-side.js';
+import {
+  CopyError,
+  type CopySide,
+  type EntryFacts,
+  isPlainName,
+  isRawName,
+  joinPath,
+  showName,
+} from './copy-side.js';
 
 /** Files, folders and links of one copy: the plan is held whole, to know how much there is to do. */
 export const MAX_COPY_ENTRIES = 250_000;
@@ -34,8 +42,8 @@ export interface CopyPlan {
   readonly folders: readonly PlannedEntry[];
   readonly files: readonly PlannedEntry[];
   readonly links: readonly PlannedEntry[];
-  /** Sockets, devices and the like, which are not copied. */
-  readonly others: readonly string[];
+  /** What is not copied, and why: sockets, devices and the like, and names that are not UTF-8. */
+  readonly skipped: readonly string[];
   readonly bytes: number;
 }
 
@@ -66,7 +74,7 @@ export async function planCopy(options: TreeOptions): Promise<CopyPlan> {
   if (facts.type === 'dir' && !recursive)
     throw new CopyError('is_folder', shown, 'is a folder; copy it with -r');
   if (facts.type === 'other') throw new CopyError('not_a_file', shown, 'is neither a file nor a folder');
-  const plan = { folders: [], files: [], links: [], others: [], bytes: 0 };
+  const plan = { folders: [], files: [], links: [], skipped: [], bytes: 0 };
   await planEntry({ source, goal, facts }, options, plan, 0);
   return plan;
 }
@@ -84,7 +92,7 @@ async function planEntry(
   const { from, follow, signal } = options;
   signal.throwIfAborted();
   const shown = `${from.label}${entry.source}`;
-  const count = plan.folders.length + plan.files.length + plan.links.length + plan.others.length;
+  const count = plan.folders.length + plan.files.length + plan.links.length + plan.skipped.length;
   if (count >= MAX_COPY_ENTRIES)
     throw new CopyError('too_many', shown, `more than ${MAX_COPY_ENTRIES} entries; copy it in parts`);
   if (depth > MAX_COPY_DEPTH)
@@ -101,10 +109,14 @@ async function planEntry(
       plan.folders.push(entry);
       break;
     default:
-      plan.others.push(shown);
+      plan.skipped.push(`${shown}: neither file nor folder, not copied`);
       return;
   }
-  const names = [...(await from.list(entry.source))].sort();
+  const names: string[] = [];
+  for (const name of [...(await from.list(entry.source))].sort()) {
+    if (!isRawName(name)) names.push(name);
+    else plan.skipped.push(`${joinPath(shown, showName(name))}: its name is not UTF-8, not copied`);
+  }
   for (let i = 0; i < names.length; i += STATS_AT_ONCE) {
     const found = await Promise.all(
       names.slice(i, i + STATS_AT_ONCE).map(async (name) => {
@@ -128,8 +140,16 @@ export async function runCopy(
   events: CopyEvents = {},
 ): Promise<CopySummary> {
   const { from, to, signal } = options;
-  const done = { files: 0, folders: 0, links: 0, bytes: 0, resumedBytes: 0, failed: 0, bareFiles: 0 };
-  const failures: string[] = [];
+  const done = {
+    files: 0,
+    folders: 0,
+    links: 0,
+    bytes: 0,
+    resumedBytes: 0,
+    failed: plan.skipped.length,
+    bareFiles: 0,
+  };
+  const failures = plan.skipped.slice(0, MAX_KEPT_FAILURES);
   const isAlone = plan.files.length + plan.folders.length + plan.links.length === 1;
   const closed: string[] = [];
   const attempt = async (goal: string, work: () => Promise<void>): Promise<boolean> => {

@@ -128,7 +128,12 @@ export class ResumableConnection extends Resource implements Connection {
 
   async #connect(attempt: number, signal: AbortSignal): Promise<RpcPeer> {
     const { reconnect, sessionId, resume, inbox, compression, log } = this.#facts;
-    const link = await withSignal(reconnect.connect({ signal, attempt }), signal);
+    const connecting = reconnect.connect({ signal, attempt });
+    const link = await withSignal(connecting, signal).catch((thrown: unknown) => {
+      // One that comes when nobody waits any more would stay open for good.
+      void connecting.then((late) => late.close()).catch(() => {});
+      throw thrown;
+    });
     const offer = offerCompression(link, compression);
     const peer = new RpcPeer(offer.link, {
       onNotification: ({ method, params }) => this.receive(peer, method, params),

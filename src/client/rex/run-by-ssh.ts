@@ -11,6 +11,9 @@ import type { SshTarget } from './target.js';
 /** Of what it prints, on each stream; the rest is left out. */
 export const MAX_PRINTED_CHARS = 256 * 1024;
 
+/** An ssh that is stopped, or waits for a dead agent, does not heed a request to end. */
+const KILL_AFTER_MS = 1000;
+
 export interface SshRun {
   readonly code: number | undefined;
   readonly stdout: string;
@@ -44,7 +47,11 @@ export async function runBySsh(
       if (printed[stream].length < MAX_PRINTED_CHARS) printed[stream] += text;
     });
   using limit = deadline(options.timeoutMs, { also: [options.signal] });
-  const stop = (): void => void child.kill('SIGTERM');
+  let timer: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    child.kill('SIGTERM');
+    timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+  };
   limit.signal.addEventListener('abort', stop, { once: true });
   try {
     await once(child, 'spawn');
@@ -61,6 +68,7 @@ export async function runBySsh(
     const why = errnoOf(thrown) === 'ENOENT' ? 'there is no such program' : toError(thrown).message;
     throw new LocalError('cannot_start', `${program} cannot be started: ${why}`, { cause: thrown });
   } finally {
+    clearTimeout(timer);
     limit.signal.removeEventListener('abort', stop);
   }
 }

@@ -1,12 +1,13 @@
 // One value in one JSON file: checked when read, replaced as a whole, and changed by one process at a time.
 
 import { constants } from 'node:fs';
-import { mkdir, open, realpath } from 'node:fs/promises';
+import { open, realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type * as z from 'zod/mini';
 import { errnoOf, LocalError } from '../../base/errors.js';
 import { Lane } from '../../base/lane.js';
 import { describeIssues, sayIssue } from '../../base/schema-issues.js';
+import { makeFolders } from '../make-folders.js';
 import { type LockOptions, withFileLock } from './file-lock.js';
 import { findJsonError, positionAt } from './json-position.js';
 import { removeTemporaries, replaceFile } from './replace-file.js';
@@ -77,10 +78,21 @@ export class JsonStore<T> {
   update(change: (value: T) => T | Promise<T>, options: LockOptions = {}): Promise<T> {
     // Those of this process queue in order here, instead of racing each other for the file.
     return this.#lane.run(async () => {
-      await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+      this.#makeFolder();
       const target = await this.#target();
       return await withFileLock(target, () => this.#change(target, change), options);
     }, options.signal);
+  }
+
+  #makeFolder(): void {
+    try {
+      makeFolders(dirname(this.path));
+    } catch (cause) {
+      const why = errnoOf(cause) ?? 'unknown';
+      throw new LocalError('no_folder', `${dirname(this.path)}: no folder can be made there (${why})`, {
+        cause,
+      });
+    }
   }
 
   async #change(target: string, change: (value: T) => T | Promise<T>): Promise<T> {

@@ -1,7 +1,8 @@
 // Opens an SQLite database, set up for durability and brought to the present schema.
 
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { makeFolders } from '../make-folders.js';
 import { Database } from './database.js';
 import { explainDatabaseError, SchemaTooNewError } from './database-error.js';
 import { PRIVATE_MODE } from './replace-file.js';
@@ -67,6 +68,6 @@ function readVersion(database: Database): number {
 
 /** SQLite gives its log and its index the mode of the database, so this is all it takes. */
 function createPrivately(path: string): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolders(dirname(path));
   closeSync(openSync(path, 'a', PRIVATE_MODE));
 }

@@ -31,7 +31,7 @@ export const SessionClose = defineMethod({
 });
 
 /** Longer than any token of ours; a longer one is none, and is not compared. */
-export const MAX_TOKEN_CHARS = 256;
+export const MAX_RESUME_TOKEN_CHARS = 256;
 /** Answers that one session.ack may name. */
 export const MAX_ACKED_ANSWERS = 4096;
 
@@ -43,7 +43,7 @@ export const SessionResume = defineMethod({
     'Take a resumable session over to this connection: events after event_seq are sent again, then those to come. The connection it was on is closed when it has no other session. A wrong token and a session that is not there are told the same.',
   params: z.object({
     ...SessionParams,
-    token: z.string().check(z.maxLength(MAX_TOKEN_CHARS)),
+    token: z.string().check(z.maxLength(MAX_RESUME_TOKEN_CHARS)),
     /** The last event that the client has. */
     event_seq: z._default(EventSeq, 0),
     compression: CompressionRequest,

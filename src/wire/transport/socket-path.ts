@@ -6,13 +6,20 @@ import { chmod, link, lstat, mkdtemp, rm, unlink } from 'node:fs/promises';
 import { connect, createServer, type ListenOptions, type Server } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { errnoOf, LocalError } from '../../base/errors.js';
+import { errnoOf, LocalError, toError } from '../../base/errors.js';
 
 /** How long to wait while another process takes the same path over. */
 export const TAKEOVER_MS = 2000;
 const TAKEOVER_POLL_MS = 5;
 /** `sun_path` of unix(7), less the byte that ends it. */
 export const MAX_SOCKET_PATH_BYTES = 107;
+
+const WHY_NO_SOCKET: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such folder',
+  ENOTDIR: 'it is no folder',
+  EACCES: 'not allowed',
+  EROFS: 'the file system is read-only',
+};
 
 export interface SocketPath {
   readonly path: string;
@@ -34,7 +41,10 @@ export class AddressInUseError extends LocalError {
  */
 export async function claimSocketPath(path: string, server: Server): Promise<SocketPath> {
   assertPathFits(path);
-  const nursery = await mkdtemp(join(dirname(path), '.s'));
+  const nursery = await mkdtemp(join(dirname(path), '.s')).catch((thrown: unknown) => {
+    const why = WHY_NO_SOCKET[errnoOf(thrown) ?? ''] ?? toError(thrown).message;
+    throw new LocalError('no_socket', `no socket can be made in ${dirname(path)}: ${why}`, { cause: thrown });
+  });
   const born = join(nursery, 's');
   try {
     assertPathFits(born);

@@ -76,7 +76,8 @@ export class Keeper extends Resource {
       say(socket, { stopping: true }, true);
       return await this.close();
     }
-    if (hello.key !== this.#spec.key || this.#links.size + this.#opening >= MAX_KEPT_LINKS)
+    const late = Date.now() > hello.until;
+    if (late || hello.key !== this.#spec.key || this.#links.size + this.#opening >= MAX_KEPT_LINKS)
       return say(socket, { none: true }, true);
     this.#calls += 1;
     try {
@@ -90,7 +91,9 @@ export class Keeper extends Resource {
   async #lend(socket: Socket, start: KeptStart | undefined): Promise<void> {
     let spare: Spare;
     try {
-      spare = (await this.#takeSpare()) ?? (await this.#openSpare());
+      const fresh = this.#takeFresh();
+      if (fresh === undefined) say(socket, { wait: true });
+      spare = fresh ?? (await this.#takeSpare()) ?? (await this.#openSpare());
     } catch (thrown) {
       const error = toError(thrown);
       const reason = error instanceof ConnectError ? error.reason : 'failed';
@@ -106,10 +109,16 @@ export class Keeper extends Resource {
     else await this.#discard(spare);
   }
 
+  /** One that need not be asked whether it is still there. */
+  #takeFresh(): Spare | undefined {
+    const last = this.#spares.at(-1);
+    const stale = last === undefined || (this.#spec.remote && Date.now() - last.idleSince > STALE_MS);
+    return stale ? undefined : this.#spares.pop();
+  }
+
   async #takeSpare(): Promise<Spare | undefined> {
     for (let spare = this.#spares.pop(); spare !== undefined; spare = this.#spares.pop()) {
-      const stale = this.#spec.remote && Date.now() - spare.idleSince > STALE_MS;
-      if (!stale || (await spare.isAlive())) return spare;
+      if (await spare.isAlive()) return spare;
       void this.#discard(spare);
     }
     return undefined;

@@ -1,5 +1,6 @@
 // One command over a connection of a keeper, which begins it for us: lines of JSON, and no client around them.
 
+import { rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { LocalError, RpcError, toError } from '../../../base/errors.js';
 import { ProcessEvents } from '../../../client/rex/process-events.js';
@@ -7,7 +8,15 @@ import type { RemoteExit } from '../../../client/rex/remote-process.js';
 import { LineSplitter } from '../../../wire/ndjson/line-splitter.js';
 import type { Failure } from '../exec-at-once.js';
 import type { KeeperAddress } from './address.js';
-import { ANSWER_MS, type KeptStart, type Reply, START_ID } from './words.js';
+import {
+  ANSWER_MS,
+  HEARD_MS,
+  type Hello,
+  type KeptStart,
+  type Reply,
+  START_ID,
+  STILL_WANTED_MS,
+} from './words.js';
 
 /** Undefined when it was taken at once. */
 type Sink = (stream: 'stdout' | 'stderr', bytes: Buffer) => Promise<void> | undefined;
@@ -32,6 +41,7 @@ export class KeptCall {
   #asked = 0;
   #sessionId = '';
   #processId = '';
+  #heard = false;
   #greeted = false;
   /** What the sink has not taken yet. */
   #writing: Promise<void> | undefined;
@@ -39,9 +49,10 @@ export class KeptCall {
   #tellExit!: (exit: RemoteExit) => void;
   #fail!: (reason: Error) => void;
 
-  constructor({ socket: path, key }: KeeperAddress, start: KeptStart, sink: Sink, answerMs = ANSWER_MS) {
+  constructor({ socket: path, key }: KeeperAddress, start: KeptStart, sink: Sink, heardMs = HEARD_MS) {
     const socket = connect({ path });
-    socket.write(`${JSON.stringify({ want: 'run', key, start })}\n`);
+    const hello: Hello = { want: 'run', key, until: Date.now() + STILL_WANTED_MS, start };
+    socket.write(`${JSON.stringify(hello)}\n`);
     // The keeper is asked: what follows is done while it answers.
     this.#socket = socket;
     this.#sink = sink;
@@ -55,8 +66,9 @@ export class KeptCall {
     socket.on('data', (chunk) => lines.push(chunk));
     socket.on('error', () => {}); // its close is told
     socket.on('close', () => this.#onClose());
-    socket.setTimeout(answerMs, () => {
-      this.#tellBegun({ message: 'the keeper of this connection does not answer; see rex keep --stop' });
+    socket.setTimeout(heardMs, () => {
+      if (this.#heard) this.#tellBegun({ message: 'no connection was made in time; see rex keep --stop' });
+      else rmSync(path, { force: true }); // stopped or stuck; it ends itself when it finds that out
       socket.destroy();
     });
   }
@@ -86,6 +98,8 @@ export class KeptCall {
   }
 
   #onGreeting(reply: Reply): void {
+    this.#heard = true;
+    if ('wait' in reply) return void this.#socket.setTimeout(ANSWER_MS);
     this.#greeted = true;
     this.#socket.setTimeout(0);
     if ('session' in reply) this.#sessionId = reply.session.session_id;
@@ -130,7 +144,7 @@ export class KeptCall {
 
   #onClose(): void {
     const reason = new LocalError('connection_lost', 'the connection was lost');
-    this.#tellBegun(this.#greeted ? { message: reason.message } : 'absent');
+    this.#tellBegun(this.#heard ? { message: reason.message } : 'absent');
     this.#events.lose(reason);
     for (const tell of this.#waiting.values()) tell({ error: { code: 0, message: reason.message } });
     this.#waiting.clear();

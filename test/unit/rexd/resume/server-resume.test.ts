@@ -12,7 +12,7 @@ import { Holders } from '../../../../src/rexd/daemon/holders.js';
 import type { ServerFacts } from '../../../../src/rexd/context.js';
 import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { MAX_POLL_BYTES, MAX_POLL_EVENTS, MAX_POLL_MS } from '../../../../src/rexd/methods/session-events.js';
-import { MAX_ACKED_ANSWERS, MAX_TOKEN_CHARS } from '../../../../src/rexd/protocol/session.js';
+import { MAX_ACKED_ANSWERS, MAX_RESUME_TOKEN_CHARS } from '../../../../src/rexd/protocol/session.js';
 import { MAX_READ_WAIT_MS } from '../../../../src/rexd/methods/exec-read.js';
 import { resumeSession } from '../../../../src/rexd/methods/session-resume.js';
 import { Resumption } from '../../../../src/rexd/resume/resumption.js';
@@ -153,7 +153,7 @@ test('a wrong token and a session that is not there are told the same', async ()
   expect(wrong).toEqual([-32_602, expect.stringContaining('no such session to resume, or another token')]);
   expect(await refusal({ session_id: `${session_id}x`, token: resume.token })).toEqual(wrong);
   expect(await refusal({ session_id: plain.session_id, token: resume.token })).toEqual(wrong);
-  expect(await refusal({ session_id, token: 'x'.repeat(MAX_TOKEN_CHARS + 1) })).not.toBe('resumed');
+  expect(await refusal({ session_id, token: 'x'.repeat(MAX_RESUME_TOKEN_CHARS + 1) })).not.toBe('resumed');
   expect(await refusal({ session_id, token: resume.token })).toBe('resumed');
   await first.peer.close();
   await second.peer.close();

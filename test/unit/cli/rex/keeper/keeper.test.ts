@@ -1,6 +1,6 @@
 // The caps of a keeper, with a server that says yes to everything.
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import {
 import { KeptCall } from '../../../../../src/cli/rex/keeper/kept-call.js';
 import { MAX_USES, Spare } from '../../../../../src/cli/rex/keeper/spare.js';
 import type { KeeperSpec } from '../../../../../src/cli/rex/keeper/spec.js';
-import { ANSWER_MS } from '../../../../../src/cli/rex/keeper/words.js';
+import { ANSWER_MS, HEARD_MS, STILL_WANTED_MS } from '../../../../../src/cli/rex/keeper/words.js';
 import { PERSIST_SECONDS } from '../../../../../src/client/rex/ssh-command.js';
 import { until } from '../../../../helpers/wait.js';
 
@@ -70,33 +70,49 @@ test('a first line beyond MAX_GREETING_BYTES is refused', async () => {
       socket.on('error', () => {});
       resolve(readFirstLine(socket).finally(() => socket.destroy()));
     }).listen(spec.socket, () => {
-      void askKeeper(spec.socket, { want: 'link', key: 'k'.repeat(MAX_GREETING_BYTES) });
+      void askKeeper(spec.socket, { want: 'link', key: 'k'.repeat(MAX_GREETING_BYTES), until: 0 });
     });
   });
   await expect(heard.then(async (line) => await line)).rejects.toThrow('too long');
 });
 
-test('a keeper that says nothing within ANSWER_MS is told of; one that hangs up is none', async () => {
+test('a keeper that says nothing within HEARD_MS is done without, and one that hangs up', async () => {
   expect(ANSWER_MS).toBeGreaterThan(15_000); // ssh gives up before
+  expect(HEARD_MS - STILL_WANTED_MS).toBeGreaterThan(100); // what it does it can still tell
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket)).listen(spec.socket);
   try {
-    const silent = new KeptCall(spec, { argv: ['true'] }, () => undefined, 50);
-    expect(await silent.begun).toMatchObject({ message: expect.stringContaining('does not answer') });
     const refused = new KeptCall(spec, { argv: ['true'] }, () => undefined);
-    await until(() => sockets.length === 2, 'the second call');
-    sockets[1]?.destroy();
+    await until(() => sockets.length === 1, 'the first call');
+    sockets[0]?.destroy();
     expect(await refused.begun).toBe('absent');
+    expect(await askKeeper(spec.socket, { want: 'status' })).toBe('silent');
+    const silent = new KeptCall(spec, { argv: ['true'] }, () => undefined, 50);
+    expect(await silent.begun).toBe('absent');
+    expect(existsSync(spec.socket)).toBe(false); // for the next one, and a sign for this one to end
   } finally {
     for (const socket of sockets) socket.destroy();
     server.close();
   }
 });
 
+test('what a keeper hears too late it does not do', async () => {
+  await using keeper = await Keeper.open(spec);
+  void keeper;
+  const late = await askKeeper(spec.socket, {
+    want: 'run',
+    key: spec.key,
+    until: Date.now() - 1,
+    start: { argv: ['touch', join(spec.socket, '../late')] },
+  });
+  expect(late).toMatchObject({ reply: { none: true } });
+});
+
 async function idleIn({ socket }: KeeperSpec): Promise<number | undefined> {
   const answer = await askKeeper(socket, { want: 'status' });
-  answer?.socket.destroy();
-  return answer !== undefined && 'status' in answer.reply ? answer.reply.status.idle : undefined;
+  if (typeof answer !== 'object') return undefined;
+  answer.socket.destroy();
+  return 'status' in answer.reply ? answer.reply.status.idle : undefined;
 }
 
 async function closed<T>(call: T): Promise<T> {
