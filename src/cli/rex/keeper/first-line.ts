@@ -32,5 +32,6 @@ export function readFirstLine(socket: Readable): Promise<string> {
       resolve(held.toString('utf8', 0, end));
     };
     socket.on('data', onData).on('close', onClose).on('error', onClose);
+    socket.resume(); // it is paused when a line was read from it before
   });
 }
