@@ -1,22 +1,8 @@
 // docs/config.md: every key of rexd's configuration, its type and default from the schema, its meaning from here.
 
-import * as z from 'zod/mini';
 import { ConfigFile } from '../src/rexd/config-file.js';
 import { REXD_LIMITS, type RexdLimit } from '../src/rexd/limits.js';
-
-interface Schema {
-  readonly type?: string;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly items?: Schema;
-  readonly enum?: readonly unknown[];
-  readonly default?: unknown;
-}
-
-export interface Setting {
-  readonly key: string;
-  readonly type: string;
-  readonly default: unknown;
-}
+import { type Setting, settingsOf } from './schema-settings.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'server.stdio':
@@ -87,7 +73,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 /** Every key there is, in the order of the schema. */
 export function listSettings(): Setting[] {
-  return walk(z.toJSONSchema(ConfigFile, { io: 'input' }) as Schema, '');
+  return settingsOf(ConfigFile).map((setting) => ({
+    ...setting,
+    default: setting.default ?? limitDefault(setting.key),
+  }));
 }
 
 export function meaningOf(key: string): string | undefined {
@@ -131,23 +120,6 @@ function row({ key, type, default: value }: Setting): string {
 function tableOf(key: string): string {
   const table = key.slice(0, key.lastIndexOf('.'));
   return table.endsWith('[]') ? table.slice(0, -2) : table;
-}
-
-function walk(schema: Schema, at: string): Setting[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
-    const key = at === '' ? name : `${at}.${name}`;
-    if (field.properties !== undefined) return walk(field, key);
-    if (field.items?.properties !== undefined) return walk(field.items, `${key}[]`);
-    return [{ key, type: typeOf(field), default: field.default ?? limitDefault(key) }];
-  });
-}
-
-function typeOf(schema: Schema): string {
-  if (schema.enum !== undefined)
-    return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(' \\| ');
-  if (schema.type === 'array')
-    return `array of ${schema.items === undefined ? 'anything' : typeOf(schema.items)}`;
-  return schema.type ?? 'anything';
 }
 
 function limitDefault(key: string): number | undefined {

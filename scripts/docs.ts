@@ -1,9 +1,10 @@
-// `npm run docs`: writes docs/protocol from the method tables, docs/config.md from the schema, docs/limits.md from the code. With --check it only says what is stale.
+// `npm run docs`: writes docs/protocol from the method tables, docs/config.md and docs/bus-config.md from the schemas, docs/limits.md from the code. With --check it only says what is stale.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
 import { EVENTS, METHODS } from '../src/rexd/protocol.js';
+import { renderBusConfigPage } from './bus-config-page.js';
 import { renderConfigPage } from './config-page.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
@@ -11,6 +12,7 @@ import { renderProtocolPage } from './protocol-page.js';
 import { CODES_OF_JSON_RPC, ERROR_NOTES, METHOD_NOTES, REASONS_OF_INVALID_PARAMS } from './rexd-notes.js';
 
 const pages: Readonly<Record<string, () => string>> = {
+  'docs/bus-config.md': renderBusConfigPage,
   'docs/config.md': renderConfigPage,
   'docs/limits.md': renderLimitsPage,
   'docs/protocol/rexd.md': () =>

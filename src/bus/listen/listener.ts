@@ -27,6 +27,7 @@ export interface ListenerOptions {
   readonly maxClients: () => number;
   readonly log: Log;
   readonly tls?: TlsOptions;
+  readonly handshakeMs?: number;
 }
 
 export class ListenFailedError extends LocalError {
@@ -73,13 +74,18 @@ export class Listener extends Resource {
     this.#server =
       options.tls === undefined
         ? createServer(common)
-        : createTlsServer({ ...common, ...options.tls, handshakeTimeout: HANDSHAKE_MS });
+        : createTlsServer({
+            ...common,
+            ...options.tls,
+            handshakeTimeout: options.handshakeMs ?? HANDSHAKE_MS,
+          });
     this.#server.on(options.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) =>
       this.#accept(socket),
     );
-    this.#server.on('tlsClientError', (error: Error) =>
-      options.log.warn('a client was refused: TLS', { reason: error.message }),
-    );
+    this.#server.on('tlsClientError', (error: Error, socket: Socket) => {
+      options.log.warn('a client was refused: TLS', { reason: error.message });
+      socket.destroy(); // Node leaves it open
+    });
   }
 
   /** `unix:/run/bus.sock`, `tcp:127.0.0.1:4000`: with the port the system chose. */

@@ -14,7 +14,7 @@ import { openMetrics } from '../metrics.js';
 import type { Access } from './access.js';
 
 /** Answers under way; whoever scrapes asks one at a time. */
-export const MAX_SCRAPES = 16;
+const MAX_SCRAPES = 16;
 
 const NO_STORE = { 'Cache-Control': 'no-store' };
 

@@ -12,7 +12,7 @@ import { parseListenAddress } from '../../guard/listen-address.js';
 import { type Flags, UsageError } from '../flags.js';
 
 /** The longest answer that is read. */
-export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+export const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 4;
 
 export interface Question {

@@ -15,7 +15,7 @@ import { type BusSettings, readSettings } from './settings.js';
 import { openTrace } from './trace-file.js';
 
 /** Of a second signal: the drain is not waited for, but a worker that can be killed is killed. */
-export const AT_ONCE_MS = 2000;
+const AT_ONCE_MS = 2000;
 
 const CODES = { SIGINT: EXIT.interrupted, SIGTERM: 143 } as const;
 type EndSignal = keyof typeof CODES;
