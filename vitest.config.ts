@@ -6,6 +6,7 @@ import { defineConfig } from 'vitest/config';
  */
 const SLOW = [
   'base/log',
+  'bus/embedding',
   'bench/run',
   'guard/{audit,command-policy,redact}*',
   'host/files/{glob,ignore,list,path-policy,race,search,write-calls}',

@@ -109,6 +109,7 @@ class Answers {
     this.#framing = framing;
     this.#place = place;
     socket.on('error', (error) => (this.#failure ??= error));
+    socket.once('end', () => socket.destroy());
   }
 
   async next(): Promise<Answer> {
@@ -149,7 +150,6 @@ class Answers {
       };
       if (this.#socket.destroyed) return onClose();
       this.#socket.on('data', onData).once('close', onClose).resume();
-      this.#socket.once('end', () => this.#socket.destroy());
     });
   }
 }

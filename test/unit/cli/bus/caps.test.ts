@@ -1,0 +1,62 @@
+// What `stdio-bus` keeps in memory for a trace that cannot be written, and for an answer that does not end.
+
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { askBus, MAX_ANSWER_BYTES } from '../../../../src/cli/bus/ask-bus.js';
+import { MAX_TRACE_BYTES, openTrace } from '../../../../src/cli/bus/trace-file.js';
+import { STATS_USAGE } from '../../../../src/cli/bus/usage.js';
+import { parseFlags } from '../../../../src/cli/flags.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-caps-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test('records past MAX_TRACE_BYTES are left out, and it is said how many', async () => {
+  const file = join(folder, 'trace');
+  const trace = openTrace(file, 'text');
+  const record = {
+    from: 'client 1',
+    to: 'worker 1',
+    kind: 'request',
+    method: 'm'.repeat(100),
+    bytes: 7,
+  } as const;
+  const count = Math.ceil(MAX_TRACE_BYTES / 100);
+  for (let i = 0; i < count; i++) trace.hook(record); // nothing is written before the next turn of the event loop
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  trace.hook(record);
+  await trace.close();
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  const left = JSON.parse(lines.at(-2) ?? '') as { records: number };
+  expect(left.records + lines.length - 2).toBe(count);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ trace: 'message', from: 'client 1', bytes: 7 });
+});
+
+test('a trace that cannot be opened is a mistake of whoever named it', () => {
+  expect(() => openTrace(join(folder, 'none/trace'), 'text')).toThrow('cannot be written (ENOENT)');
+});
+
+test('an answer past MAX_ANSWER_BYTES is given up', async () => {
+  const path = join(folder, 's');
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.write(Buffer.alloc(MAX_ANSWER_BYTES + 1024 * 1024, 'x'));
+  });
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  const flags = parseFlags(STATS_USAGE, ['--unix', path]);
+  await expect(askBus(flags, { method: 'bus/stats', timeoutMs: 20_000 })).rejects.toThrow('is longer than');
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('nobody there, and nobody answering, are told apart', async () => {
+  const ask = (path: string) =>
+    askBus(parseFlags(STATS_USAGE, ['--unix', path]), { method: 'bus/stats', timeoutMs: 50 });
+  await expect(ask(join(folder, 'none'))).rejects.toThrow('there is no such socket');
+  const path = join(folder, 'mute');
+  const server = createServer((socket) => void socket.on('end', () => socket.destroy()).resume());
+  await new Promise<void>((resolve) => server.listen(path, resolve));
+  await expect(ask(path)).rejects.toThrow('within 50 ms');
+  await new Promise((resolve) => server.close(resolve));
+});
