@@ -115,12 +115,12 @@ class Signals {
   readonly second: Promise<EndSignal>;
 
   constructor() {
-    this.first = next();
-    this.second = this.first.then(async () => await next());
+    this.first = nextSignal();
+    this.second = this.first.then(async () => await nextSignal());
   }
 }
 
-async function next(): Promise<EndSignal> {
+async function nextSignal(): Promise<EndSignal> {
   const names = Object.keys(CODES) as EndSignal[];
   return await Promise.race(names.map((name) => once(process, name).then(() => name)));
 }

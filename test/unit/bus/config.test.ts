@@ -35,8 +35,8 @@ function problem(value: unknown): string {
     checkConfig(value, 'bus.json');
     return 'none';
   } catch (thrown) {
-    expect(thrown).toBeInstanceOf(BusConfigError);
-    return (thrown as Error).message;
+    if (!(thrown instanceof BusConfigError)) throw thrown;
+    return thrown.message;
   }
 }
 
@@ -45,8 +45,8 @@ function parseProblem(text: string): string {
     parseConfig(text, 'bus.json');
     return 'none';
   } catch (thrown) {
-    expect(thrown).toBeInstanceOf(BusConfigError);
-    return (thrown as Error).message;
+    if (!(thrown instanceof BusConfigError)) throw thrown;
+    return thrown.message;
   }
 }
 
