@@ -2,7 +2,7 @@
 
 import { confirm } from '../result.js';
 import type { Command } from './command.js';
-import { noDocument } from './page.js';
+import { noDocument } from './no-document.js';
 
 export const closeCommand: Command = {
   name: 'close',

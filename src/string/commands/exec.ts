@@ -1,11 +1,11 @@
 // /exec: one command line by bash, from start to end, with nothing left behind.
 
-import { constants } from 'node:os';
 import { deadline } from '../../base/deadline.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import { spawnProcess } from '../../host/process/spawn.js';
 import { type CommandResult, fail } from '../result.js';
 import { CapturedOutput } from '../shell/captured-output.js';
+import { exitStatusOf } from '../shell/exit-status.js';
 import { showExit } from '../shell/show-outcome.js';
 import { environmentOf } from '../shell/shells.js';
 import type { Command, CommandCall } from './command.js';
@@ -30,13 +30,13 @@ export async function exec(call: CommandCall, timeoutMs = EXEC_TIMEOUT_MS): Prom
   if (command === '') return fail('COMMAND_UNSUPPORTED', 'Usage: /exec <command>');
   if (command.includes('\0')) return fail('INVALID_PAYLOAD', 'A command cannot contain a NUL character.');
   const cwd = runtime.files.workingDirectory(session);
+  if (signal.aborted) return fail('CANCELLED', `Cancelled | cwd: ${cwd}`);
   using limit = deadline(timeoutMs, { also: [signal] });
   const output = new CapturedOutput({ spoolDir: runtime.spoolDir });
   const tell = (lines: string): void => {
     if (lines !== '') emit?.(lines);
   };
   try {
-    signal.throwIfAborted();
     await using child = await spawnProcess({
       argv: ['/bin/bash', '-c', MERGED, 'bash', command],
       cwd,
@@ -52,7 +52,7 @@ export async function exec(call: CommandCall, timeoutMs = EXEC_TIMEOUT_MS): Prom
     const exit = await child.exited;
     limit.signal.removeEventListener('abort', stop);
     tell(output.end());
-    if (output.spool !== undefined) runtime.shells.keepSpool(session.topic.name, output.spool);
+    if (output.spool !== undefined) await runtime.shells.keepSpool(session.topic.name, output.spool);
     const text = await output.text();
     const content = text === '' ? '(no output)' : text;
     if (signal.aborted) return { ok: false, code: 'CANCELLED', message: `Cancelled | cwd: ${cwd}`, content };
@@ -63,11 +63,10 @@ export async function exec(call: CommandCall, timeoutMs = EXEC_TIMEOUT_MS): Prom
         message: `Timed out after ${timeoutMs / 1000} s | cwd: ${cwd}`,
         content,
       };
-    const status =
-      exit.code ?? 128 + ((constants.signals[exit.signal as NodeJS.Signals] as number | undefined) ?? 0);
-    return showExit(status, cwd, content);
+    return showExit(exitStatusOf(exit), cwd, content);
   } catch (thrown) {
     if (!(thrown instanceof LaunchError)) throw thrown;
+    if (thrown.code.startsWith('cwd_')) return fail('NOT_FOUND', `Cannot run in ${cwd}: ${thrown.message}`);
     return fail(thrown.code === 'arguments_too_long' ? 'INVALID_PAYLOAD' : 'INTERNAL_ERROR', thrown.message);
   }
 }

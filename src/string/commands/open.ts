@@ -8,6 +8,7 @@ import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail, succeed } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
 import type { Command, CommandCall } from './command.js';
+import { noDocument } from './no-document.js';
 
 export const openCommand: Command = {
   name: 'open',
@@ -31,6 +32,7 @@ async function open(call: CommandCall): Promise<CommandResult> {
       `Unsupported URI scheme: ${target}`,
       'Only files of this machine can be opened.',
     );
+  if (target.startsWith('#') && session.document === undefined) return noDocument();
   const path = pathIn(call, target);
   if (typeof path !== 'string') return path;
   const result = await showFile(call, path, 'Opened', (loaded) => session.show(loaded.document));

@@ -2,9 +2,10 @@
 
 import { pathOfUri } from '../files/agent-files.js';
 import { loadPath } from '../files/load-document.js';
-import { type CommandResult, type Failure, fail, succeed } from '../result.js';
+import { type CommandResult, fail, succeed } from '../result.js';
 import type { OpenDocument } from '../session/session.js';
 import type { Command, CommandCall } from './command.js';
+import { noDocument } from './no-document.js';
 import { showFile } from './open.js';
 
 export const backCommand: Command = {
@@ -45,10 +46,6 @@ export const sourceCommand: Command = {
     return succeed(`[source: ${session.document.uri}]`, loaded.source);
   },
 };
-
-export function noDocument(): Failure {
-  return fail('INVALID_TARGET', 'No document open.');
-}
 
 function showAgain(
   call: CommandCall,

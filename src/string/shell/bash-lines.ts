@@ -5,8 +5,11 @@ export const CONTROL_FD = 200;
 /** The kernel keeps no more of a line that is typed. */
 export const MAX_TYPED_BYTES = 4000;
 
-/** Starts the shell itself: quiet terminal, the pipe out of the way, no settings of anybody. */
-export const START_SCRIPT = `stty -echo -echoctl -onlcr 2>/dev/null; exec ${CONTROL_FD}>&3 3>&-; export PS1= PS2=; exec /bin/bash --norc --noprofile --noediting`;
+/**
+ * Starts the shell itself: quiet terminal, the pipe out of the way, no settings of anybody. What is typed before the
+ * terminal is quiet would be echoed, so it says when it is: line 0.
+ */
+export const START_SCRIPT = `stty -echo -echoctl -onlcr 2>/dev/null; printf 'p 0\\0' >&3; exec ${CONTROL_FD}>&3 3>&-; export PS1= PS2=; exec /bin/bash --norc --noprofile --noediting`;
 
 export interface Report {
   /** Of this line: told at the next prompt, whatever became of the line. */

@@ -1,7 +1,6 @@
 // A shell that stays: one bash on a terminal of its own, which tells the end of each command by a pipe of its own.
 
 import { readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { constants } from 'node:os';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { deadline, withSignal } from '../../base/deadline.js';
@@ -14,6 +13,7 @@ import { openPty } from '../../host/pty/open-pty.js';
 import type { Pty, PtyExit } from '../../host/pty/pty.js';
 import { askLine, helloLine, MAX_TYPED_BYTES, runLine, START_SCRIPT } from './bash-lines.js';
 import { type ControlMessage, ControlPipe } from './control-pipe.js';
+import { exitStatusOf } from './exit-status.js';
 import { ScreenText } from './screen-text.js';
 import { newReport, Submission } from './submission.js';
 
@@ -28,7 +28,6 @@ export const RECENT_BYTES = 256 * 1024;
 
 const COLS = 200;
 const ROWS = 24;
-const ALSO_FATAL = 128;
 
 export class ShellBusyError extends LocalError {
   override readonly name = 'ShellBusyError';
@@ -60,7 +59,7 @@ export class BashShell extends Resource {
   #current: Submission | undefined;
   #lines = 0;
   /** The last line that has come back to its prompt. */
-  #promptLine = 0;
+  #promptLine = -1;
   #promptSeen: (() => void) | undefined;
   #lastStatus = 0;
   #cwd: string;
@@ -143,7 +142,7 @@ export class BashShell extends Resource {
     await this.#pty?.close();
     await this.#pumping;
     this.#control?.close();
-    this.#current?.shellEnded(ALSO_FATAL + constants.signals.SIGHUP);
+    this.#current?.shellEnded(exitStatusOf({ code: null, signal: 'SIGHUP' }));
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
@@ -161,8 +160,9 @@ export class BashShell extends Resource {
     this.#control.handOver();
     this.#pumping = this.#pump(this.#pty);
     void this.#pty.exited.then((exit) => this.#shellEnded(exit));
-    const hello = this.#begin();
     using limit = deadline(SHELL_START_MS);
+    await withSignal(Promise.race([this.#untilPrompt(SHELL_START_MS), this.#pty.exited]), limit.signal);
+    const hello = this.#begin();
     await withSignal(this.#type(helloLine(hello.report)), limit.signal);
     await withSignal(hello.ended, limit.signal);
     if (!this.alive) throw new ClosedError('shell');
@@ -227,10 +227,10 @@ export class BashShell extends Resource {
     return told === real || leadsTo(told, real) ? told : real;
   }
 
-  async #untilPrompt(): Promise<void> {
+  async #untilPrompt(waitMs = PROMPT_WAIT_MS): Promise<void> {
     if (this.#promptLine >= this.#lines) return;
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PROMPT_WAIT_MS);
+      const timer = setTimeout(resolve, waitMs);
       this.#promptSeen = () => {
         if (this.#promptLine < this.#lines) return;
         clearTimeout(timer);
@@ -240,10 +240,8 @@ export class BashShell extends Resource {
     this.#promptSeen = undefined;
   }
 
-  #shellEnded({ code, signal }: PtyExit): void {
-    const number = constants.signals[signal as NodeJS.Signals] as number | undefined;
-    const status = code ?? ALSO_FATAL + (number ?? 0);
-    void this.#pumping.then(() => this.#current?.shellEnded(status));
+  #shellEnded(exit: PtyExit): void {
+    void this.#pumping.then(() => this.#current?.shellEnded(exitStatusOf(exit)));
     void this.close();
   }
 }

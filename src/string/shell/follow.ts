@@ -5,7 +5,7 @@ import type { CommandResult } from '../result.js';
 import type { BashShell } from './bash-shell.js';
 import { showOutcome } from './show-outcome.js';
 import type { Submission } from './submission.js';
-import { waitForEnd } from './wait-for-end.js';
+import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 
 /** A command that takes longer goes on, but is no longer waited for. */
 export const SUBMISSION_TIMEOUT_MS = 120_000;
@@ -18,10 +18,10 @@ export async function follow(
   { runtime, session }: Pick<CommandCall, 'runtime' | 'session'>,
   shell: BashShell,
   submission: Submission,
-  signal: AbortSignal,
-  timeoutMs = SUBMISSION_TIMEOUT_MS,
+  options: { readonly signal: AbortSignal } & Partial<WaitOptions>,
 ): Promise<CommandResult> {
-  const outcome = await waitForEnd(shell, submission, { timeoutMs, signal });
+  const { timeoutMs = SUBMISSION_TIMEOUT_MS } = options;
+  const outcome = await waitForEnd(shell, submission, { ...options, timeoutMs });
   if (outcome.kind === 'cancelled') {
     await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
     await waitForEnd(shell, submission, {
@@ -31,7 +31,7 @@ export async function follow(
   }
   submission.emit = undefined;
   const output = submission.takeOutput();
-  if (output.spool !== undefined) runtime.shells.keepSpool(session.topic.name, output.spool);
+  if (output.spool !== undefined) await runtime.shells.keepSpool(session.topic.name, output.spool);
   return showOutcome(outcome, { cwd: shell.cwd, output: await output.text(), timeoutMs });
 }
 
@@ -42,7 +42,10 @@ export async function interrupt(
   submission: Submission,
 ): Promise<CommandResult> {
   await shell.type(CTRL_C);
-  const result = await follow(call, shell, submission, call.signal, INTERRUPT_WAIT_MS);
+  const result = await follow(call, shell, submission, {
+    signal: call.signal,
+    timeoutMs: INTERRUPT_WAIT_MS,
+  });
   if (result.ok || !result.code.startsWith('EXIT_')) return result;
   return { ok: true, system: `Interrupted. ${result.message}`, content: result.content ?? '', done: true };
 }

@@ -6,8 +6,10 @@ import { describeVariables } from '../commands/info.js';
 import { setCommand } from '../commands/set.js';
 import { sessionCommand, topicsCommand } from '../commands/topics.js';
 import { type CommandResult, confirm, fail, succeed } from '../result.js';
-import { follow, interrupt } from './follow.js';
+import { follow, interrupt, SUBMISSION_TIMEOUT_MS } from './follow.js';
 
+/** As long as a command may take. */
+const MAX_WAIT_SECONDS = SUBMISSION_TIMEOUT_MS / 1000;
 /** Lines that `//tail` shows unless told otherwise. */
 const TAIL_LINES = 40;
 
@@ -21,6 +23,7 @@ const OWN: readonly Command[] = [
       ? confirm('Nothing is running.')
       : interrupt(call, shell, current);
   }),
+  meta('wait', '//wait [SECONDS]', 'wait on for the end of the command that runs', wait),
   meta('tail', '//tail [LINES]', 'the last lines that were printed', tail),
   meta('close', '//close', 'end the shell and all it has started', async ({ runtime, session }) => {
     await runtime.closeTopic(session.topic);
@@ -75,7 +78,21 @@ async function send(call: CommandCall): Promise<CommandResult> {
     );
   current.emit = call.emit;
   await shell.type(`${args}${body === undefined ? '' : `\n${body.replace(/\n$/u, '')}`}\n`);
-  return await follow(call, shell, current, call.signal);
+  return await follow(call, shell, current, { signal: call.signal });
+}
+
+async function wait(call: CommandCall): Promise<CommandResult> {
+  const seconds = call.line.args.trim() === '' ? MAX_WAIT_SECONDS : Number(call.line.args.trim());
+  if (!(seconds > 0 && seconds <= MAX_WAIT_SECONDS))
+    return fail('INVALID_PAYLOAD', `Usage: //wait [SECONDS], at most ${MAX_WAIT_SECONDS}`);
+  const [shell, current] = running(call);
+  if (shell === undefined || current === undefined) return confirm('Nothing is running.');
+  current.emit = call.emit;
+  return await follow(call, shell, current, {
+    signal: call.signal,
+    timeoutMs: seconds * 1000,
+    endOnly: true,
+  });
 }
 
 function tail({ runtime, session, line }: CommandCall): CommandResult {

@@ -35,7 +35,7 @@ async function submit(call: Omit<CommandCall, 'line'>, text: string): Promise<Co
   const shell = await runtime.shells.ensure(session);
   if (shell.current !== undefined) return busy(shell);
   const submission = await shell.submit(text, emit);
-  return await follow(call, shell, submission, signal);
+  return await follow(call, shell, submission, { signal });
 }
 
 function busy(shell: BashShell): CommandResult {

@@ -67,25 +67,27 @@ export class Shells extends Resource {
   /** False when there was none. */
   async stop(topic: string): Promise<boolean> {
     const shell = this.#shells.get(topic) ?? (await this.#starting.get(topic)?.catch(() => undefined));
-    this.keepSpool(topic, undefined);
-    if (shell === undefined) return false;
     this.#shells.delete(topic);
-    await shell.close();
-    return true;
+    await settleAll([shell?.close() ?? Promise.resolve(), this.#dropSpool(topic)]);
+    return shell !== undefined;
   }
 
   /** An output too long to be shown stays until the next one of its topic. */
-  keepSpool(topic: string, spool: OutputSpool | undefined): void {
-    const before = this.#spools.get(topic);
-    if (before === spool) return;
-    void before?.close();
-    if (spool === undefined) this.#spools.delete(topic);
-    else this.#spools.set(topic, spool);
+  async keepSpool(topic: string, spool: OutputSpool): Promise<void> {
+    if (this.#spools.get(topic) === spool) return;
+    await this.#dropSpool(topic);
+    this.#spools.set(topic, spool);
   }
 
   protected async release(): Promise<void> {
     const topics = new Set([...this.#shells.keys(), ...this.#starting.keys(), ...this.#spools.keys()]);
     await settleAll([...topics].map((topic) => this.stop(topic)));
+  }
+
+  async #dropSpool(topic: string): Promise<void> {
+    const spool = this.#spools.get(topic);
+    this.#spools.delete(topic);
+    await spool?.close();
   }
 
   async #start({ topic, variables }: Session): Promise<BashShell> {

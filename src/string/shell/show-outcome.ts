@@ -28,7 +28,7 @@ export function showOutcome(outcome: WaitOutcome, { cwd, output, timeoutMs }: Sh
         ok: false,
         code: 'WAITING_FOR_INPUT',
         message: `state: waiting_for_input | cwd: ${cwd}`,
-        context: ['Answer with //send TEXT, or end it with //interrupt.'],
+        context: ['Answer with //send TEXT, end it with //interrupt, or let it go on with //wait.'],
         content,
       };
     case 'timeout':
@@ -36,7 +36,9 @@ export function showOutcome(outcome: WaitOutcome, { cwd, output, timeoutMs }: Sh
         ok: false,
         code: 'TIMEOUT',
         message: `state: running | cwd: ${cwd}`,
-        context: [`Not ended after ${timeoutMs / 1000} s. //tail shows its output, //interrupt ends it.`],
+        context: [
+          `Not ended after ${timeoutMs / 1000} s. //wait waits on, //tail shows its output, //interrupt ends it.`,
+        ],
         content,
       };
     default:

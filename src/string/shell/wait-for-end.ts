@@ -16,16 +16,23 @@ export type WaitOutcome =
   | { readonly kind: 'timeout' }
   | { readonly kind: 'cancelled' };
 
+export interface WaitOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  /** For programs that listen to the terminal while they work (ssh, servers with keys): only the end counts. */
+  readonly endOnly?: boolean;
+}
+
 export async function waitForEnd(
   shell: BashShell,
   submission: Submission,
-  options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  options: WaitOptions,
 ): Promise<WaitOutcome> {
-  const { timeoutMs, signal } = options;
+  const { timeoutMs, signal, endOnly = false } = options;
   let stop = (): void => {};
   const interrupted = new Promise<WaitOutcome>((resolve) => {
     const look = setInterval(() => {
-      if (isWaiting(shell, submission)) resolve({ kind: 'waiting' });
+      if (!endOnly && isWaiting(shell, submission)) resolve({ kind: 'waiting' });
     }, LOOK_MS);
     const limit = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
     const cancel = (): void => resolve({ kind: 'cancelled' });

@@ -177,6 +177,18 @@ describe('/exec', () => {
     expect(isAlive(Number(child))).toBe(false);
   });
 
+  test('called off before it began, or in a folder that is gone', async () => {
+    await using place = makePlace();
+    expect(await place.run('main', '/exec touch x', { signal: AbortSignal.abort() })).toMatchObject({
+      code: 'CANCELLED',
+    });
+    expect((await place.run('main', '/exec ls')).content).toContain('(no output)');
+    await place.run('main', '/exec mkdir gone');
+    await place.run('main', '/open gone');
+    await place.run('other', '/exec rmdir gone');
+    expect(await place.run('main', '/exec pwd')).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
   test('EXEC_TIMEOUT_MS is two minutes', () => {
     expect(EXEC_TIMEOUT_MS).toBe(120_000);
   });

@@ -269,6 +269,20 @@ describe('time', () => {
     expect(shell.recent()).toBe('early\nlate\nnext\n');
   });
 
+  test('//wait waits on, whatever listens to the terminal', async () => {
+    await using place = makePlace();
+    expect((await place.run(SHELL, '//wait')).content).toBe('Nothing is running.');
+    expect(await place.run(SHELL, 'read -t 100 line; echo "got $line"')).toMatchObject({
+      code: 'WAITING_FOR_INPUT',
+    });
+    expect(await place.run(SHELL, '//wait 0.2')).toMatchObject({ ok: false, code: 'TIMEOUT' });
+    const waiting = place.run(SHELL, '//wait');
+    await place.run(SHELL, '//send it');
+    expect((await waiting).content).toMatch(/^exit: 0 /);
+    for (const cmd of ['//wait x', '//wait 0', '//wait 121'])
+      expect(await place.run(SHELL, cmd), cmd).toMatchObject({ code: 'INVALID_PAYLOAD' });
+  });
+
   test('caps are what the specification says, or shorter', () => {
     expect([SUBMISSION_TIMEOUT_MS, SHELL_START_MS]).toEqual([120_000, 5000]);
     expect(MARK_WAIT_MS + PROMPT_WAIT_MS).toBeLessThan(INTERRUPT_WAIT_MS);
