@@ -13,8 +13,9 @@ import { DaemonUnderTest, TOKEN } from '../helpers/daemon.js';
 import { isAlive } from '../helpers/proc.js';
 import { Relay } from '../helpers/relay.js';
 import { until } from '../helpers/wait.js';
+import { runs } from '../helpers/runs.js';
 
-const CUTS = 12;
+const CUTS = runs(12, 5);
 const LINES = 300;
 
 let daemon: DaemonUnderTest;

@@ -1,31 +1,21 @@
 // rex target, as its users call it, with a stand-in for ssh whose far side has a home of its own.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MAX_INSTALL_BYTES } from '../../src/cli/rex/target/install.js';
 import { MAX_PRINTED_CHARS, runBySsh } from '../../src/client/rex/run-by-ssh.js';
 import { bin } from '../helpers/program.js';
-
-let folder = '';
-let here = '';
-let far = '';
-let env: NodeJS.ProcessEnv = {};
+import { type Ran, type RexBySsh, rexBySsh } from '../helpers/rex-by-ssh.js';
 
 /** What goes wrong is told by the environment. */
 const SSH = `#!/bin/sh
@@ -39,44 +29,20 @@ cd "$HOME"
 exec /bin/sh -c "$last"
 `;
 
+let home: RexBySsh;
+let folder = '';
+let here = '';
+let far = '';
+
 beforeEach(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'rex-targets-')));
-  here = join(folder, 'here');
-  far = join(folder, 'far');
-  for (const each of ['bin', 'here', 'far']) mkdirSync(join(folder, each));
-  writeFileSync(join(folder, 'bin/ssh'), SSH, { mode: 0o755 });
-  env = {
-    ...process.env,
-    HOME: folder,
-    XDG_CONFIG_HOME: join(folder, 'config'),
-    XDG_STATE_HOME: join(folder, 'state'),
-    FAR_HOME: far,
-    SHELL: '/bin/bash',
-    PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
-    NO_COLOR: '1',
-  };
+  home = rexBySsh(SSH);
+  ({ folder, here, far } = home);
 });
 
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => home[Symbol.dispose]());
 
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function rex(args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [bin('rex'), '--no-keep', ...args], {
-    cwd: here,
-    env: { ...env, ...more },
-  });
-  let [out, err] = ['', ''];
-  child.stdout.on('data', (bytes: Buffer) => (out += bytes.toString('utf8')));
-  child.stderr.on('data', (bytes: Buffer) => (err += bytes.toString('utf8')));
-  child.stdin.end();
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, out, err };
-}
+const rex = (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+  home.rex(args, { env: { FAR_HOME: far, SHELL: '/bin/bash', ...env } });
 
 const targetsFile = (): string => join(folder, 'config/rexd/targets.json');
 const entries = (): Record<string, Record<string, unknown>> =>
@@ -286,7 +252,7 @@ test('what is tested names no ssh, noise of rc files, a missing rexd and missing
 
 test('no more than MAX_PRINTED_CHARS is kept of what a host prints', async () => {
   const before = process.env['PATH'];
-  process.env['PATH'] = env['PATH'];
+  process.env['PATH'] = home.env['PATH'];
   process.env['FAR_HOME'] = far;
   try {
     const target = { transport: 'ssh', host: 'far', workspaceRoots: [] } as const;

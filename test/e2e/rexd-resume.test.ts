@@ -19,8 +19,9 @@ import { Cuttable, type Cut } from '../helpers/cuttable.js';
 import { isAlive } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { runs } from '../helpers/runs.js';
 
-const CUTS = 66;
+const CUTS = runs(66, 20);
 const HOW: readonly Cut[] = ['pipes', 'program', 'silence'];
 
 let folder: string;

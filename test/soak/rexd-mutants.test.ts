@@ -1,4 +1,4 @@
-// 100,000 messages with something wrong in them: the server stays alive, answers each, and stays within its bounds.
+// Messages with something wrong in them, 100,000 in a full run: the server stays alive, answers each, and stays within its bounds.
 
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
@@ -14,11 +14,12 @@ import { MARK } from '../helpers/orphan-census.js';
 import { descendants, markedWith } from '../helpers/proc.js';
 import { bin, Program } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { runs } from '../helpers/runs.js';
 import { AnswerBook, type GivenAnswer, isAnswer } from './answer-book.js';
 import { mutantOf, spell } from './mutants.js';
 import type { FieldExamples } from './schema-example.js';
 
-const MESSAGES = Number(process.env['HAWSER_MUTANTS'] ?? 100_000);
+const MESSAGES = runs(100_000);
 /** The same messages in every run, so that a failure is somebody's change; HAWSER_SEED=n sends others. */
 const SEED = 20_261_116;
 /** Messages to one session. */

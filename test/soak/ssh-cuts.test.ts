@@ -13,12 +13,13 @@ import { Relay } from '../helpers/relay.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
+import { runs } from '../helpers/runs.js';
 import { ResumingClient } from './resuming-client.js';
 
 needsSshd();
 
-const CUTS = 200;
 const LINKS = 8;
+const CUTS = runs(200, 4 * LINKS);
 const LINES = 30;
 /** From when a command is asked for: before it has started, while it writes, and after its end. */
 const MAX_WAIT_MS = 250;
@@ -43,7 +44,7 @@ test(`${CUTS} cuts: every command ran once, its output is complete and in order`
   await until(() => sshd.started().length === 0, 'every rexd to end with its session', 20_000);
 });
 
-const CLIENT_CUTS = 40;
+const CLIENT_CUTS = runs(40, 12);
 
 test(`${CLIENT_CUTS} cuts under RexClient: it goes on by itself, and nobody who reads notices`, async () => {
   const seed = Date.now() % 1_000_000;

@@ -12,48 +12,13 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { gone, letGo, listed, readWhole, startWaiting, waiting } from '../kit/detached.js';
 import { ExecClient } from '../kit/exec-client.js';
 import { verifies } from '../kit/verifies.js';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 
 const MIB = 1024 * 1024;
-
-/** Says who it is and waits for a file to appear, then ends by `then`. */
-const waiting = (then: string): string =>
-  `echo pid $$; echo oops >&2; while [ ! -e go ]; do sleep 0.02; done; ${then}`;
-
-async function startWaiting(
-  client: ExecClient,
-  then: string,
-  more: Record<string, unknown> = {},
-): Promise<{ id: string; pid: number }> {
-  const id = await client.start({ shell: true, command: waiting(then), detach: true, ...more });
-  const pid = Number((await client.output(id, '\n')).replace('pid ', ''));
-  return { id, pid };
-}
-
-const letGo = (client: ExecClient): void => writeFileSync(join(client.root, 'go'), '');
-
-async function listed(client: ExecClient, id: string): Promise<Record<string, unknown> | undefined> {
-  const { processes } = (await client.ask('exec.list')) as { processes: Record<string, unknown>[] };
-  return processes.find((process) => process['process_id'] === id);
-}
-
-async function readWhole(client: ExecClient, id: string, stream = 'stdout'): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for (let offset = 0; ; ) {
-    const part = await client.ask('exec.read', { process_id: id, stream, offset, encoding: 'base64' });
-    const bytes = Buffer.from(String(part['data']), 'base64');
-    parts.push(bytes);
-    offset += bytes.length;
-    if (part['eof'] === true) return Buffer.concat(parts);
-  }
-}
-
-const gone = async (pids: readonly number[]): Promise<void> => {
-  await until(() => !pids.some(isAlive), `the end of ${pids.join(', ')}`);
-};
 
 verifies('rexd/detach/survives-close', async () => {
   await using client = await ExecClient.open();
@@ -254,72 +219,6 @@ verifies('rexd/detach/roots', async () => {
   expect(isAlive(pid)).toBe(true);
   expect(await client.ask('exec.kill', { session_id: inside, process_id: id })).toEqual({ ok: true });
   expect((await client.finish(id)).exit).toMatchObject({ signal: 'SIGTERM' });
-});
-
-verifies('rexd/detach/timeout', async () => {
-  await using client = await ExecClient.open({ limits: { default_timeout_ms: 100, hard_timeout_ms: 200 } });
-  const { id, pid } = await startWaiting(client, 'exit 0');
-  const late = await startWaiting(client, 'exit 0', { timeout_ms: 700 });
-  client.rexd.child.kill('SIGKILL');
-  await client.rexd.ended;
-  await using second = await ExecClient.open({ beside: client });
-  await gone([late.pid]);
-  expect(await second.ask('exec.wait', { process_id: late.id })).toMatchObject({
-    status: 'timed_out',
-    timed_out: true,
-    signal: 'SIGTERM',
-  });
-  expect(isAlive(pid)).toBe(true);
-  letGo(second);
-  await gone([pid]);
-  await until(async () => (await listed(second, id))?.['status'] === 'exited', 'its end to be known');
-});
-
-verifies('rexd/detach/timeout', async () => {
-  await using client = await ExecClient.open();
-  const id = await client.start({
-    shell: true,
-    command: `echo $$; trap '' TERM; (trap '' TERM; echo $$; while :; do sleep 1000; done) & echo $!; while :; do sleep 1000; done`,
-    detach: true,
-    timeout_ms: 300,
-  });
-  const { exit, stdout } = await client.finish(id);
-  expect(exit).toMatchObject({ timed_out: true, signal: 'SIGKILL', exit_code: 137 });
-  await gone([...stdout.toString().matchAll(/\d+/g)].map(Number));
-});
-
-verifies('rexd/detach/max-output', async () => {
-  await using client = await ExecClient.open();
-  const { stdout, stderr, exit } = await client.run({
-    shell: true,
-    command: 'echo error >&2; while :; do echo 0123456789; done',
-    max_output_bytes: 10_000,
-    detach: true,
-  });
-  expect(stdout.length + stderr.length).toBe(10_000);
-  expect(exit).toMatchObject({ output_limit_exceeded: true, timed_out: false });
-  expect(exit['exit_code']).not.toBe(0);
-});
-
-verifies('rexd/detach/max-output', async () => {
-  await using first = await ExecClient.open();
-  // Its own files may be as large as they like; only its output is held to the cap.
-  const then = 'head -c 3000000 /dev/zero >large && echo written >ok; while :; do echo 0123456789; done';
-  const { id, pid } = await startWaiting(first, then, { max_output_bytes: 10_000 });
-  first.rexd.child.kill('SIGKILL');
-  await first.rexd.ended;
-  letGo(first);
-  await gone([pid]);
-  expect(readFileSync(join(first.root, 'ok'), 'utf8')).toBe('written\n');
-  const file = join(first.rexd.grounds.state, 'rexd', 'detached', id, 'stdout');
-  expect(statSync(file).size).toBeLessThan(10_000 + 1024);
-  await using second = await ExecClient.open({ beside: first });
-  expect(await second.ask('exec.wait', { process_id: id })).toMatchObject({
-    output_limit_exceeded: true,
-    bytes_stdout: 10_000,
-    signal: 'SIGKILL',
-  });
-  expect(await readWhole(second, id)).toHaveLength(10_000);
 });
 
 verifies('rexd/detach/input', async () => {

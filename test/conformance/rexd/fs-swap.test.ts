@@ -7,12 +7,13 @@ import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeF
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
+import { runs } from '../../helpers/runs.js';
 import { verifies } from '../kit/verifies.js';
 import { type FilesUnderTest, startFiles } from './fs-client.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 
-const ATTACK_MS = 30_000;
+const ATTACK_MS = runs(30_000, 8000);
 const SWAPPER = fileURLToPath(new URL('../../fixtures/files/swapper.mjs', import.meta.url));
 const SECRET = 'what is outside must stay outside';
 /** A size that occurs outside and nowhere else: a `stat` or `list` that shows it has looked outside. */

@@ -3,6 +3,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newAbort } from '../../../src/base/abort.js';
 import { Lane, LaneFullError } from '../../../src/base/lane.js';
+import { runs } from '../../helpers/runs.js';
 
 interface Gate<T> {
   started: boolean;
@@ -244,6 +245,6 @@ test('behaves as a plain list does: who runs, who waits, who is refused', async 
       }
       expect(lane.busy).toBe(false);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });

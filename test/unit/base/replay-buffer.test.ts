@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ReplayBuffer } from '../../../src/base/replay-buffer.js';
+import { runs } from '../../helpers/runs.js';
 
 test('gives back what the stream had from an offset on, and says what is gone', () => {
   const buffer = new ReplayBuffer(4);
@@ -73,7 +74,7 @@ test('agrees with a plain record of the whole stream, whatever the sizes of chun
       }
       expect(buffer.since(0).data.equals(all.subarray(Math.max(0, all.length - size)))).toBe(true);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -4,6 +4,7 @@ import * as z from 'zod/mini';
 import { MAX_EDITS, MAX_WORD_CHARS, nearest } from '../../../src/base/nearest.js';
 import { describeIssues, MAX_KEY_CHARS, sayIssue } from '../../../src/base/schema-issues.js';
 import { VERSION } from '../../../src/base/version.js';
+import { runs } from '../../helpers/runs.js';
 import manifest from '../../../package.json' with { type: 'json' };
 
 function say(schema: z.ZodMiniType, value: unknown, known: readonly string[] = []): string[] {
@@ -114,7 +115,7 @@ describe('a hostile value', () => {
       fc.property(value, (given) => {
         for (const line of say(schema, given, ['a', 'c'])) expect(line).not.toMatch(/[\n\r]|undefined$/);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cutAtCharacter, incompleteTail, truncateUtf8 } from '../../../src/base/utf8.js';
+import { runs } from '../../helpers/runs.js';
 
 /** Bytes near the edges of UTF-8: leads, continuations, overlong forms, surrogates, past U+10FFFF. */
 const oddByte = fc.constantFrom(
@@ -69,7 +70,7 @@ test('incompleteTail holds back what a streaming decoder holds back', () => {
       expect(tail > 0).toBe(heldBack);
       expect(decode(bytes.subarray(0, bytes.length - tail))).toBe(streamed);
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 
@@ -104,7 +105,7 @@ test('cutAtCharacter never splits a character, gives a prefix, and loses at most
       expect(decode(cut)).not.toContain('\ufffd'.repeat(text.includes('\ufffd') ? 1000 : 1));
       expect(text.startsWith(decode(cut))).toBe(true);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 
@@ -133,7 +134,7 @@ test('truncateUtf8 gives the longest prefix of whole characters that fits', () =
       const next = String.fromCodePoint(text.codePointAt(cut.length) ?? 0);
       expect(cut === text || Buffer.byteLength(cut + next) > max).toBe(true);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

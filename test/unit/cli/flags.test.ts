@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { helpText, parseFlags, type Usage, UsageError } from '../../../src/cli/flags.js';
+import { runs } from '../../helpers/runs.js';
 
 const USAGE: Usage = {
   program: 'tool',
@@ -130,7 +131,7 @@ describe('flags', () => {
         const once = Object.keys(USAGE.flags).filter((name) => USAGE.flags[name]?.repeatable !== true);
         expect(once.filter((name) => flags.values(name).length > 1)).toEqual([]);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -9,6 +9,7 @@ import {
 } from '../../../src/client/rex/destination.js';
 import { formatPlace, parsePlace, PlaceError } from '../../../src/client/rex/place.js';
 import { TargetsError } from '../../../src/client/rex/target.js';
+import { runs } from '../../helpers/runs.js';
 
 /** What it gives, or undefined where it refuses as it should. */
 function attempt<T>(read: () => T, refusal: new (message: string) => Error): T | undefined {
@@ -55,7 +56,7 @@ describe('a place', () => {
         const plain = alias === undefined && /^[^/]*:/.test(path) ? `./${path}` : path;
         expect(back).toEqual({ alias, path: plain });
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -67,7 +68,7 @@ describe('a place', () => {
         expect(read === undefined || path !== '').toBe(true);
         expect(alias !== undefined || path === text).toBe(true);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 });
@@ -115,14 +116,14 @@ describe('an address', () => {
         const given = { host, ...(user !== undefined && { user }), ...(port !== undefined && { port }) };
         expect(parseDestination(formatDestination(given))).toEqual(given);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     fc.assert(
       fc.property(fc.string(), (text) => {
         const { host, user = '' } = attempt(() => parseDestination(text), TargetsError) ?? { host: 'x' };
         expect(host.startsWith('-') || user.startsWith('-') || /\s/.test(host)).toBe(false);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });

@@ -3,6 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_KEPT_BYTES, RemoteOutput, type StreamName } from '../../../src/client/rex/remote-output.js';
+import { runs } from '../../helpers/runs.js';
 
 interface Written {
   readonly stream: StreamName;
@@ -68,7 +69,7 @@ test('every byte comes, in order, whatever the reader is slower than and whereve
         });
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

@@ -7,6 +7,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_NOISE_BYTES, NoiseError, SkipNoise } from '../../../src/client/rex/skip-noise.js';
 import { MAX_LINE_BYTES } from '../../../src/wire/ndjson/line-splitter.js';
+import { runs } from '../../helpers/runs.js';
 
 const ANSWER = '{"jsonrpc":"2.0","id":1,"result":{}}\n';
 
@@ -48,7 +49,7 @@ test('whatever is printed before the first message, the protocol comes through b
         expect(filter.noise).toBe(Buffer.from(printed).toString('utf8'));
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

@@ -11,6 +11,7 @@ import {
 import { sendText } from '../../../src/wire/http/reply.js';
 import type { RequestGuard } from '../../../src/wire/http/server.js';
 import { request, route, TestServer } from '../wire/http/kit.js';
+import { runs } from '../../helpers/runs.js';
 
 const LOOPBACK = [
   'localhost',
@@ -261,7 +262,7 @@ describe('properties', () => {
       fc.property(fc.oneof(upperMix, v4, v6), port, (name, suffix) => {
         expect(check({ host: [name + suffix], origin: [`http://${name}${suffix}`] })).toBeUndefined();
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -305,7 +306,7 @@ describe('properties', () => {
           /^(localhost\.?|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/,
         );
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 
@@ -320,7 +321,7 @@ describe('properties', () => {
           expect(check({ origin: [`https://${prefix}${domain}${suffix}`] })?.status).toBe(403);
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 });

@@ -11,6 +11,7 @@ import {
   matchesNarrowly,
   matchesWidely,
 } from '../../../src/guard/command-policy-pattern.js';
+import { runs } from '../../helpers/runs.js';
 
 function matches(pattern: CommandPattern, argv: string[]): boolean {
   const command = {
@@ -122,7 +123,7 @@ test('a word matches itself when its special characters are escaped, and only it
       expect(matches(['p', escape(one)], ['p', one])).toBe(true);
       expect(matches(['p', escape(one)], ['p', other])).toBe(one === other);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -135,7 +136,7 @@ test('globs agree with the regular expression they stand for', () => {
       const expected = new RegExp(`^${pattern.replaceAll('*', '.*').replaceAll('?', '.')}$`).test(text);
       expect(matches(['p', pattern, '$'], ['p', text])).toBe(expected);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 
@@ -153,6 +154,6 @@ test('words agree with the regular expression they stand for', () => {
         expect(matches(['p', ...pattern, ...(closed ? ['$'] : [])], ['p', ...args])).toBe(expected);
       },
     ),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });

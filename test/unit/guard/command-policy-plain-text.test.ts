@@ -9,6 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { readPlainCommands } from '../../../src/guard/command-policy-plain-text.js';
 import { MAX_COMMANDS, MAX_TEXT_CHARS } from '../../../src/guard/command-policy-shell-text.js';
 import { CommandPolicy } from '../../../src/guard/command-policy.js';
+import { runs as times } from '../../helpers/runs.js';
 
 test.each([
   ['ls', [['ls']]],
@@ -149,6 +150,6 @@ test('whatever is taken for plain, a real shell runs nothing but what was read',
         expect(known, text).toContain(JSON.stringify(ran));
       }
     }),
-    { numRuns: 1500 },
+    { numRuns: times(1500) },
   );
 });

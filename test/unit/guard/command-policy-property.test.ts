@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { COMMAND_CLASSES } from '../../../src/guard/command-classes.js';
 import { CommandPolicy, type CommandRules } from '../../../src/guard/command-policy.js';
+import { runs } from '../../helpers/runs.js';
 import { growthOf, isInStep } from './cost-growth.js';
 
 const decide = (rules: CommandRules, argv: string[]) => new CommandPolicy(rules).decide({ argv });
@@ -63,7 +64,7 @@ test('whatever the words, deciding neither throws nor lets a denied program thro
       const bare = { deny: rules.deny ?? [] };
       expect(decision.allowed && !allows(bare, argv)).toBe(false);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -74,7 +75,7 @@ test('deny always wins: adding a rule to it never allows more, and denying every
       expect(allows(wider, argv) && !allows(rules, argv)).toBe(false);
       expect(allows({ ...rules, deny: ['*'] }, argv)).toBe(false);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -94,7 +95,7 @@ test('the order of rules within a list changes nothing in the decision', () => {
       };
       expect(decide(shuffled, argv)).toEqual(decide(rules, argv));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -124,7 +125,7 @@ test('a wrapper in front never gets a denied command through', () => {
         allows({ deny: ['rm'] }, [...prefix.flat(), 'rm', ...rest.map((each) => each.replaceAll('\0', ''))]),
       ).toBe(false);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 
@@ -166,7 +167,7 @@ test('any text for a shell gets an answer', () => {
         /shell|privileged|write/,
       );
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -6,6 +6,7 @@ import {
   MAX_KNOWN_NAMES,
   MAX_NAME_CHARS,
 } from '../../../src/guard/redact-names.js';
+import { runs } from '../../helpers/runs.js';
 
 const SECRETS =
   'password passwd passphrase passcode secret token authorization apikey cookie credential bearer jwt'.split(
@@ -87,7 +88,7 @@ describe('a name that goes on after a secret', () => {
           expect(isSecretName(secret + word)).toBe(true);
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 
@@ -97,7 +98,7 @@ describe('a name that goes on after a secret', () => {
         expect(isSecretName(write([secret, word]))).toBe(false);
         expect(isSecretName(write([word, secret]))).toBe(true);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { redactArgv, redactText } from '../../../src/guard/redact-text.js';
 import { MAX_SHELLS_WITHIN } from '../../../src/guard/redact-shell-text.js';
+import { runs } from '../../helpers/runs.js';
 import { growthOf, isInStep } from './cost-growth.js';
 
 const HIDDEN = '[redacted]';
@@ -166,7 +167,7 @@ describe('a secret is told by its place in an argv', () => {
       fc.property(fc.array(fc.string({ unit: 'binary' })), (words) => {
         expect(redactArgv(words, MAX).length).toBe(words.length);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });
@@ -206,7 +207,7 @@ describe('whatever a secret is made of', () => {
         expect(show(place(hidden))).not.toContain(hidden.slice(0, 8));
         expect(show(place(hidden))).not.toContain(hidden.slice(-8));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });
@@ -267,7 +268,7 @@ test('redacting twice changes nothing more', () => {
       const once = text(pieces.join(''));
       expect(text(text(once))).toBe(text(once));
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   MAX_VALUES,
   redact,
 } from '../../../src/guard/redact.js';
+import { runs } from '../../helpers/runs.js';
 
 const HIDDEN = '[redacted]';
 
@@ -338,7 +339,7 @@ test('a secret under a name that says so never appears, however deep it lies and
       for (const step of steps) value = step === 0 ? [above, value] : { [step]: value, beside };
       expect(JSON.stringify(redact(value)) ?? '').not.toContain(secret);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -350,7 +351,7 @@ test('the input is not touched, and the output is always JSON of bounded size', 
       expect(value).toEqual(before);
       expect(text.length).toBeLessThan(4 * MAX_TEXT_CHARS + 100 * MAX_VALUES);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -369,7 +370,7 @@ test('anything at all can be given', () => {
     fc.property(anything, (value) => {
       expect(() => JSON.stringify(redact(value))).not.toThrow();
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { InvalidRootError, MAX_ROOTS, Roots, RootsNotGrantedError } from '../../../src/guard/roots.js';
 import { ForbiddenPathError, InvalidPathError } from '../../../src/host/files/errors.js';
 import { readFile } from '../../../src/host/files/read.js';
+import { runs } from '../../helpers/runs.js';
 
 interface Tree extends Disposable {
   readonly base: string;
@@ -159,7 +160,7 @@ describe('a session', () => {
           expect(within(granted)).toBe(within(roots.real) && within(wished.map((wish) => tree.at(wish))));
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

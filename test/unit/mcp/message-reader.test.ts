@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isRefusal, isRequest, type ReadMember, readLine } from '../../../src/mcp/message-reader.js';
+import { runs } from '../../helpers/runs.js';
 
 const membersOf = (text: string): readonly ReadMember[] => {
   const line = readLine(text);
@@ -36,7 +37,7 @@ test('any line is read without a throw, as messages that have nothing but their 
       const keys = membersOf(text).flatMap((member) => (member === undefined ? [] : Object.keys(member)));
       expect(keys.filter((key) => !['jsonrpc', 'id', 'method', 'params', 'error'].includes(key))).toEqual([]);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -52,6 +53,6 @@ test('whoever asks with an id that can be answered is served or refused by that 
       const sameId = answered && JSON.stringify((member as { id: unknown }).id) === JSON.stringify(value.id);
       expect([answered, sameId]).toEqual([!isAnswer, !isAnswer]);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { MAX_IGNORED_NAMES, readArguments } from '../../../src/mcp/tool-arguments.js';
 import { REX_TOOLS } from '../../../src/client/rex/tools/definitions.js';
+import { runs } from '../../helpers/runs.js';
 
 const definition = {
   name: 'example',
@@ -94,6 +95,6 @@ test('whatever is given, reading never throws, and what it gives reads as itself
       const asItself = first.ok ? { ok: true, args: first.args, ignored: [] } : undefined;
       expect([again, first.ok || first.problems.length > 0]).toEqual([asItself, true]);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });

@@ -8,6 +8,7 @@ import { parseBytes, parseCount, parseLines, parseMode } from '../../../../src/c
 import { Progress, sayBytes, saySeconds } from '../../../../src/cli/rex/files/progress.js';
 import { MAX_SHOWN_HUNKS, replaceText, sayDiff } from '../../../../src/cli/rex/files/show-diff.js';
 import { takeLines } from '../../../../src/cli/rex/files/take-lines.js';
+import { runs } from '../../../helpers/runs.js';
 
 const plain = coloursFor({ isTTY: false } as NodeJS.WriteStream, {});
 
@@ -52,7 +53,7 @@ describe('ranges', () => {
         const lines = parts.join('').match(/[^\n]*\n|[^\n]+$/g) ?? [];
         expect(Buffer.concat(got).toString()).toBe(lines.slice(first - 1, first + more).join(''));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });
@@ -79,7 +80,7 @@ describe('a change', () => {
         expect(patched.join('\n')).toBe(one.text);
         expect(lines.slice(at, at + (hunk?.removed.length ?? 0))).toEqual(hunk?.removed ?? []);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Excerpt, MAX_HEAD_BYTES, MAX_TAIL_BYTES } from '../../../../src/client/rex/tools/excerpt.js';
+import { runs } from '../../../helpers/runs.js';
 
 const CUT = '<CUT>';
 const note = (): string => CUT;
@@ -21,7 +22,7 @@ test('what fits is there as it was, however it was cut into chunks', () => {
       const { text, cutBytes } = render([...bytes].map((byte) => Buffer.from([byte])));
       expect([text, cutBytes]).toEqual([whole, 0]);
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 
@@ -44,7 +45,7 @@ test('of what does not fit there are both ends, whole characters, and the right 
         expect([Buffer.byteLength(first) <= head, Buffer.byteLength(last) <= tail]).toEqual([true, true]);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

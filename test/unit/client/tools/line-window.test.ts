@@ -8,6 +8,7 @@ import {
   MAX_READ_BYTES,
   MAX_SHOWN_LINE_BYTES,
 } from '../../../../src/client/rex/tools/line-window.js';
+import { runs } from '../../../helpers/runs.js';
 
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   const chunks: Buffer[] = [];
@@ -53,7 +54,7 @@ test('the lines asked for are the lines of the text, however it comes in', () =>
         expect(window.done || window.seenLines === counter.lines).toBe(true);
       },
     ),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { ByteFinder, Needle, STEP_BYTES } from '../../../../src/host/files/byte-finder.js';
 import { growthOf, isInStep } from '../../guard/cost-growth.js';
+import { runs } from '../../../helpers/runs.js';
 
 /** Places that do not overlap, and how many pauses there were. */
 function places(content: Buffer, needle: Uint8Array): { found: number[]; pauses: number } {
@@ -34,7 +35,7 @@ test('finds what indexOf finds, of few letters and of many', () => {
       const bytes = Uint8Array.from(wanted);
       expect(places(content, bytes).found).toEqual(byIndexOf(content, bytes));
     }),
-    { numRuns: 500 },
+    { numRuns: runs(500) },
   );
 });
 

@@ -10,6 +10,7 @@ import {
   MAX_PATTERN_WEIGHT,
 } from '../../../../src/host/files/glob-pattern.js';
 import { compileSegment } from '../../../../src/host/files/glob-segment.js';
+import { runs } from '../../../helpers/runs.js';
 
 function matches(pattern: string, name: string, dot = false): boolean {
   const segment = compileSegment(pattern, { dot });
@@ -74,7 +75,7 @@ describe('one name', () => {
         fc.pre(glob !== '**');
         expect(matches(glob, text), `${glob} ${text}`).toBe(picomatch.isMatch(text, glob, { dot: true }));
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 
@@ -132,7 +133,7 @@ describe('braces', () => {
           if (!(error instanceof InvalidPatternError)) throw error;
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
     const start = performance.now();
     for (const hard of ['{'.repeat(4000), '{a'.repeat(1300), '},'.repeat(2000), '{,'.repeat(2000)])

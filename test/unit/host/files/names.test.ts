@@ -10,6 +10,7 @@ import {
   MAX_PATH_BYTES,
   toSystemPath,
 } from '../../../../src/host/files/names.js';
+import { runs } from '../../../helpers/runs.js';
 
 describe('names as strings', () => {
   test('any bytes survive decoding and encoding', () => {
@@ -18,7 +19,7 @@ describe('names as strings', () => {
         const name = decodeName(Buffer.from(bytes));
         expect(encodeName(name)).toEqual(Buffer.from(bytes));
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

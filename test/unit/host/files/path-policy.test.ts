@@ -18,9 +18,10 @@ import { RootSet } from '../../../../src/host/files/root-set.js';
 import { pin } from '../../../../src/host/files/walk.js';
 import { writeFile } from '../../../../src/host/files/write.js';
 import type { WriteOptions } from '../../../../src/host/files/write-options.js';
+import { runs } from '../../../helpers/runs.js';
 import { makeSandbox, type Sandbox, snapshot } from './sandbox.js';
 
-const RUNS = 10_000;
+const RUNS = runs(10_000);
 const TIMEOUT_MS = 300_000;
 
 /** Two roots, a sibling that begins like one of them, and an outside, all with the same names inside. */
@@ -99,7 +100,7 @@ test(
           expect(outsiders(box)).toEqual(before);
         },
       ),
-      { numRuns: RUNS / 4 },
+      { numRuns: runs(2500) },
     );
   },
   TIMEOUT_MS,

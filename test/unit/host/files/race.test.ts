@@ -15,9 +15,10 @@ import { readFile } from '../../../../src/host/files/read.js';
 import { removePath } from '../../../../src/host/files/remove.js';
 import { statPath } from '../../../../src/host/files/stat.js';
 import { writeFile } from '../../../../src/host/files/write.js';
+import { runs } from '../../../helpers/runs.js';
 import { makeSandbox, SECRET, type Sandbox, snapshot } from './sandbox.js';
 
-const ROUNDS = 10_000;
+const ROUNDS = runs(10_000, 2000);
 const CONTROL_MS = 20_000;
 const TIMEOUT_MS = 300_000;
 const SWAPPER = fileURLToPath(new URL('../../../fixtures/files/swapper.mjs', import.meta.url));

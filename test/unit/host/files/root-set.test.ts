@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { FilesUnsupportedError, InvalidPathError } from '../../../../src/host/files/errors.js';
 import { isInside } from '../../../../src/host/files/is-inside.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
+import { runs } from '../../../helpers/runs.js';
 
 const path = fc
   .array(fc.constantFrom('a', 'ab', 'a b', 'é', '..x', ' (deleted)'))
@@ -16,7 +17,7 @@ describe('inside', () => {
         const expected = names(outer).every((name, i) => names(inner)[i] === name);
         expect(isInside(inner, outer)).toBe(expected);
       }),
-      { numRuns: 10_000 },
+      { numRuns: runs(10_000) },
     );
   });
 

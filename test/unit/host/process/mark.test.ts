@@ -11,6 +11,7 @@ import {
   ownMark,
 } from '../../../../src/host/process/mark.js';
 import { isAlive, readPidNamespace } from '../../../../src/host/process/proc-table.js';
+import { runs } from '../../../helpers/runs.js';
 
 const inherited = process.env[MARK_VARIABLE] ?? '';
 
@@ -46,7 +47,7 @@ test('a mark is under a prefix only at the border of a segment', () => {
       const expected = prefix.every((each, at) => mark[at] === each);
       expect(isUnder(mark.join('/'), prefix.join('/'))).toBe(expected);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

@@ -15,6 +15,7 @@ import {
   readVariable,
 } from '../../../../src/host/process/proc-table.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 
 const pid = fc.integer({ min: 1, max: 4_194_304 });
 const ticks = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -52,7 +53,7 @@ test('a stat line is read right whatever the name of the process holds', () => {
       const line = `${pid} (${name}) ${fields.join(' ')}\n`;
       expect(parseStat(line)).toEqual(facts);
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 
@@ -61,7 +62,7 @@ test('anything else is no stat line, and never an exception', () => {
     fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => {
       expect(Number.isSafeInteger(parseStat(text)?.startTicks ?? 0)).toBe(true);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 
@@ -81,7 +82,7 @@ test('a variable is found only as a whole name at the beginning of an entry', ()
       // An empty name makes an entry that begins with `=`, which is nobody's.
       expect(findVariable(environ, name)).toBe(entries.find(([key]) => key === name)?.[1]);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

@@ -11,6 +11,7 @@ import {
   MAX_UNWRITTEN_BYTES,
   OutputSpool,
 } from '../../../../src/host/process/spool.js';
+import { runs } from '../../../helpers/runs.js';
 
 let dir: string;
 beforeAll(() => {
@@ -49,7 +50,7 @@ test('reads what a plain buffer would hold, at any offset, while it grows and af
         );
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: runs(1500) },
   );
 });
 

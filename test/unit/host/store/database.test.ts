@@ -11,6 +11,7 @@ import {
 } from '../../../../src/host/store/open-database.js';
 import type { SqlValue } from '../../../../src/host/store/sql-values.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 import { Programs } from './programs.js';
 
 const MIGRATIONS = ['CREATE TABLE event (id INTEGER PRIMARY KEY, body)'];
@@ -64,7 +65,7 @@ test('gives back what it was given, exactly', async () => {
       expect(found?.['body']).toEqual(exact);
       expect(found?.['type'] === 'integer').toBe(typeof given === 'bigint' || Number.isSafeInteger(given));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(300) },
   );
 });
 

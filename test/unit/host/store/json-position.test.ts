@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findJsonError, positionAt } from '../../../../src/host/store/json-position.js';
+import { runs } from '../../../helpers/runs.js';
 
 function isJson(text: string): boolean {
   try {
@@ -28,7 +29,7 @@ test('agrees with JSON.parse on what is JSON', () => {
     fc.property(fc.oneof(json, spoilt, fc.string()), (text) => {
       expect(findJsonError(text) === undefined).toBe(isJson(text));
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scanSql } from '../../../../src/host/store/sql-scan.js';
+import { runs } from '../../../helpers/runs.js';
 
 test.each([
   ['SELECT 1', { statements: 1, placeholders: 0, namedPlaceholders: 0 }],
@@ -36,6 +37,6 @@ test('counts what was put together, whatever stands in quotes and comments', () 
         namedPlaceholders: 0,
       });
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });

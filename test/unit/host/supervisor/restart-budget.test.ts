@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { DEFAULT_RESTART_POLICY, RestartBudget } from '../../../../src/host/supervisor/restart-budget.js';
+import { runs } from '../../../helpers/runs.js';
 
 const still = (): number => 0.5; // in the middle: no jitter
 
@@ -47,7 +48,7 @@ test('no window ever holds more than the budget, and every delay is within its b
         expect(delayMs !== undefined || recent.length === rules.maxRestarts).toBe(true);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

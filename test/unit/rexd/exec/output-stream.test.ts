@@ -7,6 +7,7 @@ import { COALESCE_BYTES, type ChunkSource } from '../../../../src/rexd/exec/coal
 import { OutputBudget } from '../../../../src/rexd/exec/output-budget.js';
 import { OutputFramer } from '../../../../src/rexd/exec/output-frame.js';
 import { OutputStream } from '../../../../src/rexd/exec/output-stream.js';
+import { runs } from '../../../helpers/runs.js';
 
 const MIB = 1024 * 1024;
 
@@ -80,7 +81,7 @@ test('arbitrary bytes in arbitrary chunks come together again, in order and coun
       expect(pieces.map(({ seq }) => seq)).toEqual(pieces.map((_, index) => index + 1));
       expect(pieces.every(({ data }) => data !== '')).toBe(true);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 
@@ -92,7 +93,7 @@ test('text is sent as text wherever its bytes were cut apart', async () => {
       expect(pieces.every(({ encoding }) => encoding === 'utf8')).toBe(true);
       expect(pieces.map(({ data }) => data).join('')).toBe(text);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -106,7 +107,7 @@ test('of every output exactly the beginning that the budget allows is delivered'
       expect(counted).toBe(bytes.length);
       expect(exceeded).toBe(all.length > max ? 1 : 0);
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

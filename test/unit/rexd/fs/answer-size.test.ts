@@ -5,6 +5,7 @@ import {
   MAX_UNASKED_ANSWER_BYTES,
   takeFitting,
 } from '../../../../src/rexd/fs/answer-size.js';
+import { runs } from '../../../helpers/runs.js';
 
 test('items are taken while they fit, and all of them if they do', () => {
   expect(takeFitting(['aaaa', 'bbbb', 'cc'], 14)).toEqual(['aaaa', 'bbbb']);
@@ -26,7 +27,7 @@ test('text is cut between characters, as late as its escaped form allows', () =>
       );
       expect(taken === text || escaped(more) > max).toBe(true);
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

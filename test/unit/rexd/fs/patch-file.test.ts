@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_PLACES_TOLD, patchContent } from '../../../../src/rexd/fs/patch-file.js';
 import { parsePatch } from '../../../../src/rexd/fs/patch-text.js';
 import { MAX_PATCHED_LINES } from '../../../../src/rexd/fs/text-lines.js';
+import { runs } from '../../../helpers/runs.js';
 
 async function apply(content: string | Buffer, ...hunkLines: string[]): Promise<string> {
   const text = ['*** Begin Patch', '*** Update File: f', ...hunkLines, '*** End Patch'].join('\n');
@@ -126,7 +127,7 @@ test('the difference of two files, applied to the first, is the second', async (
         expect(result).toBe(Buffer.from(join(after)).toString('latin1'));
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 
@@ -163,7 +164,7 @@ test('small hunks find their places by the lines around them', async () => {
         expect(await apply(`${before.join('\n')}\n`, ...hunks)).toBe(`${after.join('\n')}\n`);
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

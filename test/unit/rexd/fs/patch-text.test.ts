@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { RpcError } from '../../../../src/base/errors.js';
 import { MAX_PATCH_FILES, MAX_PATCH_LINES, parsePatch } from '../../../../src/rexd/fs/patch-text.js';
+import { runs } from '../../../helpers/runs.js';
 
 const patch = (...lines: string[]): string => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
@@ -121,7 +122,7 @@ test('whatever is sent is a patch or refused', () => {
     fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
       expect(outcome(['*** Begin Patch', ...lines].join('\n'))).not.toBe('something else');
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MAX_WRITE_BYTES } from '../../../../src/host/files/write.js';
 import { replaceText } from '../../../../src/rexd/fs/replace-text.js';
+import { runs } from '../../../helpers/runs.js';
 
 const ALL = { all: true, path: '/f' };
 
@@ -15,7 +16,7 @@ test('replaces as text is replaced, by bytes', async () => {
       expect(result.toString()).toBe(content.replaceAll(old, () => instead));
       expect(replacements).toBe(content.split(old).length - 1);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

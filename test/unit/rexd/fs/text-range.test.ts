@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { characterRange, MAX_CHARACTER_REST } from '../../../../src/rexd/fs/text-range.js';
+import { runs } from '../../../helpers/runs.js';
 
 /** A range of a file, with what a reader has around it. */
 function rangeOf(
@@ -40,7 +41,7 @@ test('ranges of any bytes put together are those bytes, in equal steps and one b
       }
       expect(Buffer.concat(read)).toEqual(file);
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 
@@ -58,7 +59,7 @@ test('a range of text is text, wherever it begins and ends', () => {
         expect(isUtf8(file.subarray(from, to))).toBe(true);
       },
     ),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

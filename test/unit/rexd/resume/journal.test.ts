@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { newAbort } from '../../../../src/base/abort.js';
 import { JOURNAL_BYTES, Journal, MAX_POLLS, type Outlet } from '../../../../src/rexd/resume/journal.js';
+import { runs } from '../../../helpers/runs.js';
 
 const frame = (text: string): Buffer =>
   Buffer.from(
@@ -213,6 +214,6 @@ test('any order of writing, cutting, resuming, taking and acknowledging brings e
       journal.ack(written);
       expect(journal.bytes).toBe(0);
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

@@ -10,6 +10,7 @@ import {
   Router,
 } from '../../../../src/wire/http/router.js';
 import { parseTarget } from '../../../../src/wire/http/target.js';
+import { runs } from '../../../helpers/runs.js';
 
 const route = (method: HttpMethod, path: string): Route => ({ method, path, summary: '', handler: () => {} });
 
@@ -155,7 +156,7 @@ describe('properties', () => {
         );
         expect(match).toMatchObject({ kind: 'found', params: { agent_id: agent, topic } });
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -194,7 +195,7 @@ describe('properties', () => {
           for (const value of Object.values(match.params)) expect(value).not.toMatch(/^\.{0,2}$|\0/);
         },
       ),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     );
   });
 });

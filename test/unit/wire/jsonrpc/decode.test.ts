@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { decodeLine } from '../../../../src/wire/jsonrpc/decode.js';
+import { runs } from '../../../helpers/runs.js';
 
 const kindOf = (text: string): string => decodeLine(text, 10).kind;
 const reasonOf = (text: string): unknown => {
@@ -97,6 +98,6 @@ test('no text makes it throw', () => {
     fc.property(fc.oneof(fc.string(), fc.json(), fc.string({ unit: 'binary' })), (text) => {
       expect(decodeLine(text, 5).kind).toEqual(expect.any(String));
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });

@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { findBadUtf8, findJsonError } from '../../../../src/wire/jsonrpc/explain-parse-error.js';
+import { runs } from '../../../helpers/runs.js';
 
 test('the place and the reason are told', () => {
   const wrong: [string, number, string][] = [
@@ -52,7 +53,7 @@ test('it finds fault exactly where JSON.parse does', () => {
       expect(failed === undefined).toBe(parses(text));
       expect(failed?.offset ?? 0).toBeLessThanOrEqual(Buffer.byteLength(text));
     }),
-    { numRuns: 5000 },
+    { numRuns: runs(5000) },
   );
 });
 

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { decodeLine } from '../../../../src/wire/jsonrpc/decode.js';
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES, tooMuchJson } from '../../../../src/wire/jsonrpc/json-size.js';
 import { MAX_LINE_BYTES } from '../../../../src/wire/ndjson/line-splitter.js';
+import { runs } from '../../../helpers/runs.js';
 import { linkedPeers, wirePeer } from './wire-side.js';
 
 const nest = (depth: number, inside = ''): string => `${'['.repeat(depth)}${inside}${']'.repeat(depth)}`;
@@ -79,7 +80,7 @@ test('depth and number are what a parser finds them to be, however the text is s
       expect(tooMuchJson(spelt, depth - 1, values)).toContain('deeper');
       expect(tooMuchJson(spelt, depth, values - 1)).toContain('values');
     }),
-    { numRuns: 2000 },
+    { numRuns: runs(2000) },
   );
 });
 

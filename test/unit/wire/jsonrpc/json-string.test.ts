@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { escapeInto, MAX_ESCAPED_RATIO } from '../../../../src/wire/jsonrpc/json-string.js';
+import { runs } from '../../../helpers/runs.js';
 
 /** Escapes from and to the middle of larger buffers, whose other bytes must neither be read nor written. */
 function escape(bytes: Uint8Array, readAt = 0, writeAt = 0): string {
@@ -47,7 +48,7 @@ test('the same as JSON.stringify of the decoded text, wherever it lies in memory
     fc.property(text, fc.nat(7), fc.nat(7), (value, readAt, writeAt) => {
       expect(escape(Buffer.from(value), readAt, writeAt)).toBe(inside(value));
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

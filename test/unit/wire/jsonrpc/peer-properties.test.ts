@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { RpcError } from '../../../../src/base/errors.js';
+import { runs } from '../../../helpers/runs.js';
 import { wirePeer } from './wire-side.js';
 
 /** A request whose answer is known: how it is handled, in what form its id is written, and how the line is laid out. */
@@ -119,7 +120,7 @@ test('valid requests among garbage, cut anywhere, get each its own answer once (
         await settle(wire.lines, expected);
       },
     ),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 
   function send(bytes: Buffer, cuts: readonly number[]): void {

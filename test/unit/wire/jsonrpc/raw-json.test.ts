@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readRawId, readRawMember, splitRawArray } from '../../../../src/wire/jsonrpc/raw-json.js';
+import { runs } from '../../../helpers/runs.js';
 
 test('an id is read as it was written', () => {
   for (const id of [
@@ -117,6 +118,6 @@ test('what is read is what JSON.parse finds, for any text', () => {
         expect('id' in element ? readRawId(split[i] ?? '') : undefined).toBe(member);
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runs(3000) },
   );
 });

@@ -1,9 +1,10 @@
 // The other end of a peer in a test: writes what it likes, and keeps the lines that come back.
 
+import { PassThrough } from 'node:stream';
 import { LineSplitter } from '../../../../src/wire/ndjson/line-splitter.js';
 import type { PeerOptions } from '../../../../src/wire/jsonrpc/peer.js';
 import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
-import type { StreamLink } from '../../../../src/wire/transport/link.js';
+import type { Link, StreamLink } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { until } from '../../../helpers/wait.js';
 
@@ -48,6 +49,25 @@ export class WireSide {
     this.send(line);
     return this.takeJson();
   }
+}
+
+export const request = (id: unknown, method = 'echo', params?: unknown): object => ({
+  jsonrpc: '2.0',
+  id,
+  method,
+  params,
+});
+
+/** A link of two one-way streams whose far ends the test holds. */
+export function pipes(): { link: Link; toPeer: PassThrough; fromPeer: PassThrough } {
+  const toPeer = new PassThrough();
+  const fromPeer = new PassThrough();
+  const close = (): Promise<void> => {
+    toPeer.destroy();
+    fromPeer.destroy();
+    return Promise.resolve();
+  };
+  return { link: { input: toPeer, output: fromPeer, name: 'pipes', close }, toPeer, fromPeer };
 }
 
 /** A peer under test and the wire it is on. */

@@ -5,6 +5,7 @@ import {
   MAX_LINE_BYTES,
   OVERSIZE_BEGINNING_BYTES,
 } from '../../../../src/wire/ndjson/line-splitter.js';
+import { runs } from '../../../helpers/runs.js';
 
 /** Lines as text, an oversize one as `!`. */
 function split(chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
@@ -128,7 +129,7 @@ test('any bytes in any chunks give the lines of the whole, and what is over the 
         ),
       ).toEqual(reference(Buffer.concat(pieces), max));
     }),
-    { numRuns: 10_000 },
+    { numRuns: runs(10_000) },
   );
 });
 

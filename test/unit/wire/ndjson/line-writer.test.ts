@@ -13,6 +13,7 @@ import {
   QueueFullError,
   type Line,
 } from '../../../../src/wire/ndjson/line-writer.js';
+import { runs } from '../../../helpers/runs.js';
 
 /** A stream that holds each write until it is told to go on. */
 function slowStream(): { out: Writable; writes: string[]; step: () => void } {
@@ -286,7 +287,7 @@ test('whatever is sent and whenever the stream dies: order is kept and every pro
       const survived = deathAt === null || deathAt >= steps.length;
       expect(survived && (results.includes(false) || got.length !== all.length)).toBe(false);
     }),
-    { numRuns: 1000 },
+    { numRuns: runs(1000) },
   );
 });
 

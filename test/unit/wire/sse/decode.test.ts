@@ -9,6 +9,7 @@ import {
   MAX_SSE_LINE_BYTES,
   SseLimitError,
 } from '../../../../src/wire/sse/size-meter.js';
+import { runs } from '../../../helpers/runs.js';
 
 const name = fc.string({ unit: 'binary' }).map((text) => text.replaceAll(/[\r\n\0]/g, '·'));
 const text = fc.oneof(
@@ -33,7 +34,7 @@ describe('decoding what was encoded', () => {
         const bytes = Buffer.concat(events.flatMap((one) => [encodeEvent(one), encodeComment(one.data)]));
         expect(decodeAll(split(bytes, at)).events).toEqual(events.map(normal));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 
@@ -55,7 +56,7 @@ describe('decoding what was encoded', () => {
           expect(decodeAll(split(bytes, at)).events).toEqual(events.map(normal));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });
@@ -89,7 +90,7 @@ describe('decoding what others send', () => {
       fc.property(fc.array(fc.uint8Array({ maxLength: 40 }), { maxLength: 6 }), (chunks) => {
         expect(decodeAll(chunks).failure).toBeUndefined();
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 });
@@ -136,7 +137,7 @@ describe('caps', () => {
         const bytes = Buffer.from(lf.replaceAll('\n', end), 'utf8');
         expect(decodeAll(split(bytes, at), limits)).toEqual(decodeAll([Buffer.from(lf, 'utf8')], limits));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
   });
 

@@ -27,6 +27,7 @@ import {
   MAX_TARGETS,
   readTargets,
 } from '../../../../../src/cli/rex/target/targets-file.js';
+import { runs } from '../../../../helpers/runs.js';
 
 let folder = '';
 let file = '';
@@ -167,7 +168,7 @@ describe('the line of a value', () => {
           expect(line?.trim().startsWith(`${JSON.stringify(inner)}:`)).toBe(true);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

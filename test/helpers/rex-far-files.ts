@@ -1,0 +1,35 @@
+// rex and two targets behind a stand-in for ssh: `web` on a folder, `other` on a folder in it.
+
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bin } from './program.js';
+import { type RexBySsh, rexBySsh } from './rex-by-ssh.js';
+
+/** Runs its last word here: all that ssh is to rex. */
+const SSH = '#!/bin/sh\nfor last; do :; done\nexec /bin/sh -c "$last"\n';
+
+export function rexFarFiles(): RexBySsh {
+  const home = rexBySsh(SSH);
+  const { folder, far } = home;
+  mkdirSync(join(folder, 'config/rexd'), { recursive: true });
+  const command = `${process.execPath} ${bin('rexd')} --stdio --root ${far}`;
+  const web = { transport: 'ssh', host: 'web', command, workspaceRoots: [far], defaultCwd: far };
+  const inside = join(far, 'other');
+  const other = { ...web, host: 'other', workspaceRoots: [inside], defaultCwd: inside };
+  writeFileSync(
+    join(folder, 'config/rexd/targets.json'),
+    JSON.stringify({ version: 1, targets: { web, other } }),
+  );
+  return home;
+}
+
+/** Both sides empty again. */
+export function clear({ far, here }: RexBySsh): void {
+  rmSync(far, { recursive: true, force: true });
+  rmSync(here, { recursive: true, force: true });
+  mkdirSync(join(far, 'other'), { recursive: true });
+  mkdirSync(here);
+}
+
+/** Of every value, so no text. */
+export const BYTES = Buffer.from(Array.from({ length: 70_000 }, (_, i) => (i * 7 + (i >> 8)) % 256));
