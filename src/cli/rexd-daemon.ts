@@ -23,6 +23,9 @@ export async function serveSockets(flags: Flags, given: Settings): Promise<numbe
   const access = new Access(daemonSettings, process.env);
   if (places.http.length > 0) access.assertGuarded();
   let daemon: Daemon | undefined;
+  // From now on: a signal that comes while sockets are opened must not end us with programs and sockets left behind.
+  process.on('SIGHUP', () => daemon?.reload());
+  const told = Promise.race(['SIGTERM', 'SIGINT'].map((signal) => once(process, signal).then(() => signal)));
   const { server, log, close } = await startServer(flags, given, {
     onCall: (report) => daemon?.onCall(report),
   });
@@ -33,8 +36,6 @@ export async function serveSockets(flags: Flags, given: Settings): Promise<numbe
     await close();
     throw thrown;
   }
-  process.on('SIGHUP', () => daemon?.reload());
-  const told = Promise.race(['SIGTERM', 'SIGINT'].map((signal) => once(process, signal).then(() => signal)));
   for (const place of daemon.places) process.stderr.write(`rexd: listening on ${place}\n`);
   const signal = await told;
   await daemon.close();
@@ -42,7 +43,7 @@ export async function serveSockets(flags: Flags, given: Settings): Promise<numbe
   return signal === 'SIGINT' ? EXIT.interrupted : EXIT.ok;
 }
 
-/** What is said on the command line counts for more than the configuration; what was passed, for more than both. */
+/** What is said on the command line counts for more than the configuration; what was passed, for more than either of its kind. */
 function listPlaces(flags: Flags, { server }: RexdConfig): Pick<DaemonOptions, 'http' | 'unix'> {
   const passed = passedSockets(process.env);
   const listen = flags.value('http') ?? server.http_listen;
@@ -53,13 +54,13 @@ function listPlaces(flags: Flags, { server }: RexdConfig): Pick<DaemonOptions, '
   const http =
     passed.tcp.length > 0
       ? passed.tcp.map((fd) => ({ fd }))
-      : listen === undefined || onlyUnix || passed.unix.length > 0
+      : listen === undefined || onlyUnix
         ? []
         : [parseListenAddress(listen)];
   const unix =
     passed.unix.length > 0
       ? passed.unix.map((fd) => ({ fd }))
-      : path === undefined || onlyHttp || passed.tcp.length > 0
+      : path === undefined || onlyHttp
         ? []
         : [{ path: resolve(path) }];
   if (http.length + unix.length === 0)

@@ -26,7 +26,7 @@ export async function serve(flags: Flags): Promise<number> {
     throw new UsageError('choose one: --stdio is for one client, --http and --unix are for many');
   const settings = await readSettings(flags);
   const { http_listen, unix_socket } = settings.config.server;
-  const passed = process.env['LISTEN_FDS'] !== undefined;
+  const passed = arePassedSockets(process.env);
   if (
     onSockets ||
     (!flags.has('stdio') && (passed || http_listen !== undefined || unix_socket !== undefined))
@@ -36,6 +36,11 @@ export async function serve(flags: Flags): Promise<number> {
   }
   if (flags.has('allow-remote')) throw new UsageError('--allow-remote goes with --http');
   return await serveStdio(flags, settings);
+}
+
+/** Only those meant for us: the variables are inherited by whoever is started next. */
+function arePassedSockets(env: NodeJS.ProcessEnv): boolean {
+  return env['LISTEN_FDS'] !== undefined && env['LISTEN_PID'] === String(process.pid);
 }
 
 async function serveStdio(flags: Flags, settings: Settings): Promise<number> {

@@ -1,14 +1,15 @@
 // A daemon with more to do than usual: many clients, a flood, others on the same state, secrets that change under it.
 
-import { writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import { existsSync, writeFileSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { expect, test } from 'vitest';
 import { RexClient } from '../../src/client/rex/rex-client.js';
 import { openUnixLink } from '../../src/client/rex/unix-link.js';
 import { openWebSocketLink } from '../../src/client/rex/websocket-link.js';
-import { MAX_REQUESTS_IN_FLIGHT } from '../../src/rexd/daemon/daemon.js';
+import { MAX_POST_BYTES, MAX_POSTED_BYTES, MAX_REQUESTS_IN_FLIGHT } from '../../src/rexd/daemon/daemon.js';
 import { makeCertificates } from '../helpers/certificates.js';
 import { DaemonUnderTest, TOKEN } from '../helpers/daemon.js';
 import { isAlive } from '../helpers/proc.js';
@@ -221,3 +222,42 @@ async function fingerprint(pem: Buffer): Promise<string> {
   const { X509Certificate } = await import('node:crypto');
   return new X509Certificate(pem).fingerprint256;
 }
+
+test('of large POSTs those past MAX_POSTED_BYTES are told to come later; small ones are served meanwhile', async () => {
+  await using daemon = await DaemonUnderTest.start();
+  const almost = Buffer.alloc(MAX_POST_BYTES - 1, 0x20);
+  const headers = {
+    Authorization: `Bearer ${TOKEN}`,
+    'Content-Type': 'application/json',
+    'Content-Length': MAX_POST_BYTES,
+  };
+  const open = Array.from({ length: MAX_POSTED_BYTES / MAX_POST_BYTES }, () => {
+    const req = request(new URL('/rpc', daemon.url), { method: 'POST', headers });
+    req.on('error', () => {}); // cut off below
+    req.write(almost);
+    return req;
+  });
+  try {
+    const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(2_000_000) });
+    const refused = await until(async () => {
+      const reply = await daemon.post(large);
+      return reply.status === 503 ? reply : undefined;
+    }, 'one that is told to come later');
+    expect(refused.json).toMatchObject({ error: { code: -32_008, data: { reason: 'overloaded' } } });
+    expect(await daemon.openSession()).toMatch(/^s_/);
+  } finally {
+    for (const req of open) req.destroy();
+  }
+  await until(async () => (await daemon.post('{"large":"'.padEnd(2_000_000) + '"}')).status === 200, 'room');
+});
+
+test('told to end at any moment of its start, it leaves no socket behind', async () => {
+  for (let n = 0; n < 10; n++) {
+    await using daemon = new DaemonUnderTest({ args: ['--unix', '{base}/s'] });
+    if (n > 0) await until(() => existsSync(join(daemon.base, 's')), 'its socket', 20_000);
+    else await delay(100);
+    daemon.child.kill(n % 2 === 0 ? 'SIGTERM' : 'SIGINT');
+    await daemon.ended;
+    expect(existsSync(join(daemon.base, 's'))).toBe(false);
+  }
+});

@@ -83,10 +83,11 @@ function fdOf(server: Server): number {
   return handle.fd;
 }
 
-async function activate(server: Server): Promise<DaemonUnderTest> {
+async function activate(server: Server, lines: readonly string[] = []): Promise<DaemonUnderTest> {
   const daemon = new DaemonUnderTest({
     command: [...ACTIVATE, process.execPath, bin('rexd')],
     args: [],
+    server: lines,
     stdin: fdOf(server),
   });
   await until(
@@ -122,10 +123,19 @@ test('a unix socket that systemd has opened carries lines', async () => {
   expect(readFileSync('/proc/net/unix', 'utf8')).toContain(path);
 });
 
-test('sockets meant for another process are not touched', async () => {
-  const env = { LISTEN_PID: '1', LISTEN_FDS: '1', XDG_CONFIG_HOME: folder };
-  const { code, stderr } = await run([process.execPath, bin('rexd')], { env });
-  expect([code, stderr]).toEqual([2, expect.stringContaining('no socket was passed')]);
-  const none = { ...env, LISTEN_FDS: '1000', LISTEN_PID: undefined };
-  expect((await run([process.execPath, bin('rexd')], { env: none })).code).toBe(2);
+test('beside a unix socket that systemd has opened, HTTP is served where the configuration says', async () => {
+  const server = createServer().listen(join(folder, 'beside'));
+  await until(() => server.listening, 'the socket');
+  await using daemon = await activate(server, ['http_listen = "127.0.0.1:0"']);
+  await until(() => daemon.stderr.split('listening on').length === 3, 'both of them');
+  expect(await daemon.openSession()).toMatch(/^s_/);
+});
+
+test('sockets meant for another process are not touched: what was asked for is served', async () => {
+  for (const LISTEN_PID of ['1', undefined]) {
+    const env = { LISTEN_PID, LISTEN_FDS: '1', XDG_CONFIG_HOME: folder };
+    const input = '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"x"}}\n';
+    const { code, stdout } = await run([process.execPath, bin('rexd')], { env, input });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('"session_id"')]);
+  }
 });

@@ -61,13 +61,13 @@ for (;;) {
 
 sub start {
   my ($id, $cwd, $from, $to, $errors, $unlink, $mark, $argc, @rest) = @_;
-  sysopen IN, $from, ${O_RDONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
+  sysopen IN, $from, ${O_RDONLY | O_NONBLOCK | O_CLOEXEC} or return refuse($id, $! + 0);
   fcntl IN, ${F_SETFL}, 0;
-  sysopen OUT, $to, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
+  sysopen OUT, $to, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return refuse($id, $! + 0);
   fcntl OUT, ${F_SETFL}, 0;
-  sysopen ERR, $errors, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return tell_host('F', $id, $! + 0);
+  sysopen ERR, $errors, ${O_WRONLY | O_NONBLOCK | O_CLOEXEC} or return refuse($id, $! + 0);
   fcntl ERR, ${F_SETFL}, 0;
-  pipe FAILED, FAIL or return tell_host('F', $id, $! + 0);
+  pipe FAILED, FAIL or return refuse($id, $! + 0);
   my @argv = splice @rest, 0, $argc;
   my $wanted = join "\\0", @rest;
   if ($wanted ne $block) {
@@ -89,9 +89,9 @@ sub start {
     POSIX::_exit(127);
   }
   my $errno = $! + 0;
+  return refuse($id, $errno) unless defined $pid;
   close FAIL;
   close IN; close OUT; close ERR;
-  return tell_host('F', $id, $errno) unless defined $pid;
   my $why;
   while (!defined(sysread FAILED, $why, 4)) { last if $! != ${EINTR} }
   close FAILED;
@@ -101,6 +101,12 @@ sub start {
   }
   $ids{$pid} = $id;
   tell_host('S', $id, $pid);
+}
+
+# Whoever reads the other end of a pipe waits for its last writer: none may stay open until the next start.
+sub refuse {
+  close IN; close OUT; close ERR; close FAILED; close FAIL;
+  tell_host('F', @_);
 }
 
 sub make_fifos {

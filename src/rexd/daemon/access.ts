@@ -17,19 +17,22 @@ type AccessSettings = Pick<DaemonSettings, 'token' | 'token_file' | 'tls_cert' |
 export class Access {
   readonly #settings: AccessSettings;
   readonly #given: string | undefined;
+  /** Named by the environment: there systemd puts an empty file where there is no token. */
+  readonly #passedFile: string | undefined;
   #token: string | undefined;
   #tls: SecureContextOptions | undefined;
 
   /** Takes the token out of `env`, so that nothing we start can have it from there. Throws for what cannot be used. */
   constructor(settings: AccessSettings, env: NodeJS.ProcessEnv) {
     this.#given = takeFrom(env, TOKEN_VARIABLE);
-    this.#settings = { ...settings, token_file: takeFrom(env, TOKEN_FILE_VARIABLE) ?? settings.token_file };
+    this.#passedFile = takeFrom(env, TOKEN_FILE_VARIABLE);
+    this.#settings = settings;
     this.reload();
   }
 
   /** Reads the files again. What was read before holds on if they cannot be. */
   reload(): void {
-    const token = readToken(this.#given, this.#settings);
+    const token = readToken(this.#given, this.#passedFile, this.#settings);
     const tls = readTls(this.#settings);
     this.#token = token;
     this.#tls = tls;
@@ -96,15 +99,20 @@ function takeFrom(env: NodeJS.ProcessEnv, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function readToken(given: string | undefined, settings: AccessSettings): string | undefined {
+function readToken(
+  given: string | undefined,
+  passedFile: string | undefined,
+  { token_file: file, token }: AccessSettings,
+): string | undefined {
   if (given !== undefined) return checkToken(TOKEN_VARIABLE, given);
-  const { token_file: file, token } = settings;
-  if (file !== undefined)
-    return checkToken(
-      file,
-      readSecretFile('server.token_file', file, { secret: true }).toString('utf8').trim(),
-    );
+  const passed = passedFile === undefined ? '' : readTokenFile(TOKEN_FILE_VARIABLE, passedFile);
+  if (passed !== '') return checkToken(passedFile ?? '', passed);
+  if (file !== undefined) return checkToken(file, readTokenFile('server.token_file', file));
   return token === undefined ? undefined : checkToken('server.token', token);
+}
+
+function readTokenFile(key: string, file: string): string {
+  return readSecretFile(key, file, { secret: true }).toString('utf8').trim();
 }
 
 function checkToken(where: string, token: string): string {

@@ -8,6 +8,7 @@ import { Resource } from '../../base/resource.js';
 import { createBrowserGuard } from '../../guard/browser-guard.js';
 import { isLoopbackHost } from '../../guard/listen-address.js';
 import type { HttpListenOptions } from '../../wire/http/address.js';
+import { BodyBudget } from '../../wire/http/body-budget.js';
 import { HttpServer, type RequestGuard } from '../../wire/http/server.js';
 import type { CallHandler } from '../../wire/jsonrpc/call-server.js';
 import type { CallReport } from '../../wire/jsonrpc/router.js';
@@ -34,6 +35,8 @@ import { WebSockets } from './web-sockets.js';
 export const MAX_REQUESTS_IN_FLIGHT = 512;
 /** What one POST may carry: as much as one line does. */
 export const MAX_POST_BYTES = MAX_LINE_BYTES;
+/** What all POSTs together may carry until they are answered; one more large one is told to come later. */
+export const MAX_POSTED_BYTES = 8 * MAX_POST_BYTES;
 
 export interface DaemonOptions {
   readonly server: RexdServer;
@@ -50,6 +53,7 @@ export class Daemon extends Resource {
   readonly #options: DaemonOptions;
   readonly #http: HttpServer[] = [];
   readonly #unix: SocketListener[] = [];
+  readonly #bodies = new BodyBudget(MAX_POSTED_BYTES);
   readonly #holders: Holders;
   readonly #webSockets: WebSockets;
   readonly #gate: Pick<Access, 'authorise'>;
@@ -144,6 +148,7 @@ export class Daemon extends Resource {
       routes: daemonRoutes({
         access: this.#gate,
         metrics: this.#metrics,
+        bodies: this.#bodies,
         callsOf: (holder) => this.#callsOf(holder),
         paths: { rpc: settings.http_path, ws: settings.ws_path },
       }),

@@ -3,6 +3,7 @@
 import type { ErrorStyle, HttpError } from '../../wire/http/errors.js';
 import { HttpError as HttpFailure } from '../../wire/http/errors.js';
 import { readBody, requireJsonType } from '../../wire/http/body.js';
+import type { BodyBudget } from '../../wire/http/body-budget.js';
 import type { RequestContext } from '../../wire/http/context.js';
 import { send, sendEmpty, sendJson } from '../../wire/http/reply.js';
 import { defineRoute, type Route } from '../../wire/http/router.js';
@@ -17,6 +18,7 @@ import type { Metrics } from './metrics.js';
 export interface DaemonParts {
   readonly access: Pick<Access, 'authorise'>;
   readonly metrics: Pick<Metrics, 'contentType' | 'render' | 'addBytes'>;
+  readonly bodies: BodyBudget;
   /** Who serves the calls of a holder. */
   readonly callsOf: (holder: string) => CallHandler;
   readonly paths: { readonly rpc: string; readonly ws: string };
@@ -76,7 +78,8 @@ export function errorStyle(rpcPath: string): ErrorStyle {
 async function answerRpc(ctx: RequestContext<unknown>, parts: DaemonParts): Promise<void> {
   const holder = parts.access.authorise(ctx.req);
   requireJsonType(ctx.req);
-  const body = await readBody(ctx);
+  using share = parts.bodies.open();
+  const body = await readBody(ctx, { share });
   const { signal } = ctx;
   const answer = await answerMessage(body, { onCall: parts.callsOf(holder), signal });
   parts.metrics.addBytes('http', body.length, answer?.length ?? 0);

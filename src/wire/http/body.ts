@@ -3,14 +3,17 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type * as z from 'zod/mini';
-import { LocalError } from '../../base/errors.js';
+import { LocalError, toError } from '../../base/errors.js';
 import { describeIssues, sayIssue } from '../../base/schema-issues.js';
+import type { BodyShare } from './body-budget.js';
 import type { Exchange } from './context.js';
 import { ClientGoneError, HttpError } from './errors.js';
 
 export interface ReadBodyOptions {
   /** The server's `maxBodyBytes` when absent. */
   readonly maxBytes?: number;
+  /** Asked for room before each part of the body is kept. */
+  readonly share?: BodyShare;
 }
 
 export interface ReadJsonOptions extends ReadBodyOptions {
@@ -33,7 +36,7 @@ export async function readBody(exchange: Exchange, options: ReadBodyOptions = {}
   if (req.readableEnded) throw new LocalError('body_already_read', 'the request body has been read before');
   if (req.destroyed) throw new ClientGoneError();
   if (req.headers.expect !== undefined && req.httpVersion === '1.1' && !req.complete) res.writeContinue();
-  return collect(req, maxBytes);
+  return collect(req, maxBytes, options.share);
 }
 
 /** The body as JSON: 415 for another Content-Type, 400 when it is not JSON or not what `schema` asks for. */
@@ -51,14 +54,19 @@ export async function readJson(
   return options.schema === undefined ? value : validate(options.schema, value);
 }
 
-function collect(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
+function collect(req: IncomingMessage, maxBytes: number, share?: BodyShare): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const parts: Buffer[] = [];
     let held = 0;
     const take = (chunk: Buffer): void => {
       held += chunk.length;
-      if (held <= maxBytes) parts.push(chunk);
-      else fail(tooLarge(maxBytes));
+      try {
+        if (held > maxBytes) throw tooLarge(maxBytes);
+        share?.take(held);
+        parts.push(chunk);
+      } catch (thrown) {
+        fail(toError(thrown));
+      }
     };
     const done = (): void => {
       stop();

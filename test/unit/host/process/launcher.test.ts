@@ -179,6 +179,22 @@ describe.each(CHOICES)('a launcher in %s', (choice) => {
     expect(count(pid)).toBe(before.there);
   });
 
+  test('keeps none of the ends that it had opened for a start it has to refuse', async () => {
+    const { launcher } = await loadProcessLayer(choice);
+    const open = (): string[] => readdirSync(`/proc/${launcher.pid}/fd`).sort();
+    const before = open();
+    const given = { argv: ['/bin/true'], cwd: '/', env: [], mark: 'none', unlink: [] };
+    const [there, missing] = [makeFile('there', '', 0o600), join(dir, 'missing')];
+    for (const [stdin, stdout, stderr] of [
+      [missing, there, there],
+      [there, missing, there],
+      [there, there, missing],
+    ] as const) {
+      expect(await launcher.launch({ ...given, stdin, stdout, stderr })).toBe('failed');
+      expect(open()).toEqual(before);
+    }
+  });
+
   test('killed at any moment it costs nobody more than the word how a program ended', {
     timeout: 120_000,
   }, async () => {

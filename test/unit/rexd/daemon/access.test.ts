@@ -94,7 +94,15 @@ test('the token is taken out of the environment, then from a file, then from the
   expect(lets(second, 'another')).toBe(true);
   expect(lets(new Access({ token: 'from-config' }, {}), 'from-config')).toBe(true);
   expect(() => new Access({}, {}).assertGuarded()).toThrow('REXD_TOKEN');
+  const passed = put('passed', 'from-passed-file');
+  expect(lets(new Access({ token_file }, { REXD_TOKEN_FILE: passed }), 'from-passed-file')).toBe(true);
   expect(() => first.authorise(ask())).toThrow('Authorization');
+});
+
+test('an empty file that the environment names is no token, and one that the configuration names is a mistake', () => {
+  const file = put('none', '\n');
+  expect(() => new Access({}, { REXD_TOKEN_FILE: file }).assertGuarded()).toThrow('without authentication');
+  expect(() => new Access({ token_file: file }, {})).toThrow('one word');
 });
 
 test('a file with a secret that others can read, or that is none, is not used', () => {
