@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 /**
@@ -24,7 +25,7 @@ const SLOW = [
 export default defineConfig({
   test: {
     pool: 'forks', // signals, umask and cwd are per process: tests of real processes need a process of their own
-    maxWorkers: 2,
+    maxWorkers: availableParallelism() + 1, // many tests wait: for a grace to end, for a program to start
     testTimeout: 30_000,
     hookTimeout: 30_000,
     setupFiles: ['test/helpers/leak-check.ts'],

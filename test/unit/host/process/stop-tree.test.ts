@@ -7,6 +7,7 @@ import { GRACE_MS, KILL_WAIT_MS, stopTree } from '../../../../src/host/process/s
 import { type Grove, plantGrove } from '../../../fixtures/process/grove.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 
 const NO_SUCH_PID = 4_194_305; // one more than the largest there can be
 const DEAF_KINDS = ['deaf', 'session', 'daemon', 'cleared', 'cleared-leader', 'cleared-member', 'spawner'];
@@ -198,14 +199,16 @@ describe('unless told otherwise', () => {
   });
 });
 
-describe('500 kills at random moments', () => {
+const KILLS = runs(500, 120);
+
+describe(`${KILLS} kills at random moments`, () => {
   const KINDS = [...DEAF_KINDS, 'family', 'holder', 'stopped', 'cleared-orphan', 'grove'];
   const AT_ONCE = 5;
 
   test('leave nobody', { timeout: 300_000 }, async () => {
     let started = 0;
     const lane = async (): Promise<void> => {
-      while (started < 500) {
+      while (started < KILLS) {
         const kind = KINDS[started++ % KINDS.length] ?? '';
         const held = await spawnProcess({ argv: grove.tree(kind) });
         held.stdout?.discard();

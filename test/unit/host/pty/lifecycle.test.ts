@@ -15,6 +15,7 @@ import { HANGUP_GRACE_MS } from '../../../../src/host/pty/pty.js';
 import { assertTerminalSize, MAX_TERMINAL_SIDE } from '../../../../src/host/pty/terminal-size.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 import { openFiles, plainEnv, readAll, readUntil } from './terminals.js';
 
 const env = plainEnv();
@@ -201,7 +202,9 @@ test('programs do not get the ends of terminals that are ours', async () => {
   }
 });
 
-test('500 terminals leave no descriptor and no terminal behind', async () => {
+const TERMINALS = runs(500, 120);
+
+test(`${TERMINALS} terminals leave no descriptor and no terminal behind`, async () => {
   const open = async (): Promise<void> => {
     await using pty = await openPty({ argv: ['true'], env });
     await pty.exited;
@@ -209,7 +212,7 @@ test('500 terminals leave no descriptor and no terminal behind', async () => {
   await open(); // whatever is opened once and for all
   const files = openFiles('self').length;
   const terminals = readdirSync('/dev/pts').length;
-  for (let round = 0; round < 50; round++) await Promise.all(Array.from({ length: 10 }, open));
+  for (let round = 0; round < TERMINALS / 10; round++) await Promise.all(Array.from({ length: 10 }, open));
   await until(() => openFiles('self').length <= files, 'descriptors to be closed').catch(() => {});
   expect(openFiles('self').length).toBe(files);
   // Others on this machine open and close terminals too, but not hundreds.

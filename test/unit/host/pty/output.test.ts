@@ -8,6 +8,7 @@ import {
   REPLAY_BYTES,
 } from '../../../../src/host/pty/pty.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 import { plainEnv, readAll, readUntil } from './terminals.js';
 
 const env = plainEnv();
@@ -19,9 +20,11 @@ test('every byte value passes unchanged', async () => {
   expect([...(await readAll(pty))]).toEqual(Array.from({ length: 256 }, (_, byte) => byte));
 });
 
-test('a program that writes 64 KiB and ends at once loses nothing, 210 times', async () => {
+const TIMES = runs(210, 60);
+
+test(`a program that writes 64 KiB and ends at once loses nothing, ${TIMES} times`, async () => {
   const lost: number[] = [];
-  for (let round = 0; round < 210; round++) {
+  for (let round = 0; round < TIMES; round++) {
     await using pty = await openPty({ argv: ['head', '-c', String(WRITTEN), '/dev/zero'], env });
     // Every third round nobody reads until the end has been reported, so that the terminal is full when it comes.
     if (round % 3 === 0) await until(() => pty.offset >= MAX_UNREAD_BYTES || !pty.running, 'a full terminal');

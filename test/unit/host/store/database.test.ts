@@ -208,7 +208,7 @@ test('a writer killed at any moment leaves every row it announced, and a sound d
   using programs = new Programs('inserter');
   let first = 1;
   let announced = 0;
-  for (let round = 0; round < 30; round++) {
+  for (let round = 0; round < runs(30, 8); round++) {
     const running = programs.start(path, String(first));
     const enough = 1 + Math.floor(Math.random() * 40);
     await until(() => running.lines.length >= enough, 'some rows', 20_000);

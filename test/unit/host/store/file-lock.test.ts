@@ -20,6 +20,7 @@ import {
   parseOwner,
 } from '../../../../src/host/store/lock-owner.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 import { Programs, type Running } from './programs.js';
 
 const NO_SUCH_PID = 4_194_305; // one more than the largest there can be
@@ -140,7 +141,7 @@ test('holders killed at any moment never let two others in', async () => {
   const start = (): Running => programs.start(path, log);
   const running = Array.from({ length: 6 }, start);
   await until(() => running.every(({ lines }) => lines.length > 0), 'all to be ready', 20_000);
-  for (let round = 0; round < 25; round++) {
+  for (let round = 0; round < runs(25, 8); round++) {
     const before = readFileSync(log).length;
     await until(() => readFileSync(log).length > before, 'someone to have the lock', 20_000);
     // Mostly the one that has just entered, so that it dies as the holder.

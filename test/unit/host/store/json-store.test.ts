@@ -16,6 +16,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { JsonStore, MAX_JSON_BYTES, MAX_WAITING_UPDATES } from '../../../../src/host/store/json-store.js';
 import { until } from '../../../helpers/wait.js';
+import { runs } from '../../../helpers/runs.js';
 import { Programs } from './programs.js';
 
 const Agents = z.object({ agents: z.array(z.object({ name: z.string() })) });
@@ -181,7 +182,7 @@ test('eight processes lose no update', async () => {
 
 test('writers killed at any moment leave the last count they announced, or the one after', async () => {
   using programs = new Programs('counter');
-  for (let round = 0; round < 15; round++) {
+  for (let round = 0; round < runs(15, 6); round++) {
     const running = programs.start(path, '100000');
     await until(() => running.lines.length > 1 + (round % 5), 'some counts', 20_000);
     await running.kill();
