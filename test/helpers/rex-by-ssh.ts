@@ -22,9 +22,12 @@ export interface RexBySsh extends Disposable {
   readonly far: string;
   readonly env: NodeJS.ProcessEnv;
   /** Runs rex to its end. */
-  rex(args: readonly string[], options?: { input?: string | Buffer; env?: NodeJS.ProcessEnv }): Promise<Ran>;
+  readonly rex: (
+    args: readonly string[],
+    options?: { input?: string | Buffer; env?: NodeJS.ProcessEnv },
+  ) => Promise<Ran>;
   /** Starts it, to be cut short. */
-  start(args: readonly string[], env?: NodeJS.ProcessEnv): ChildProcessWithoutNullStreams;
+  readonly start: (args: readonly string[], env?: NodeJS.ProcessEnv) => ChildProcessWithoutNullStreams;
 }
 
 /** `ssh`: the text of a program that stands in for it. */
