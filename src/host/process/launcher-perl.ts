@@ -90,11 +90,10 @@ sub start {
   }
   my $errno = $! + 0;
   return refuse($id, $errno) unless defined $pid;
-  close FAIL;
-  close IN; close OUT; close ERR;
+  shut(*IN, *OUT, *ERR, *FAIL);
   my $why;
   while (!defined(sysread FAILED, $why, 4)) { last if $! != ${EINTR} }
-  close FAILED;
+  shut(*FAILED);
   if (length $why) {
     waitpid $pid, 0;
     return tell_host('F', $id, unpack 'V', $why);
@@ -103,10 +102,20 @@ sub start {
   tell_host('S', $id, $pid);
 }
 
-# Whoever reads the other end of a pipe waits for its last writer: none may stay open until the next start.
 sub refuse {
-  close IN; close OUT; close ERR; close FAILED; close FAIL;
+  shut(*IN, *OUT, *ERR, *FAILED, *FAIL);
   tell_host('F', @_);
+}
+
+# Whoever is at the other end of a pipe waits for the last of this one. Perl counts the users of a number, and some were closed
+# above without its knowing: those it would keep.
+sub shut {
+  for (@_) {
+    my $fd = fileno $_;
+    next unless defined $fd;
+    close $_;
+    POSIX::close($fd);
+  }
 }
 
 sub make_fifos {

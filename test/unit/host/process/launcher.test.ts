@@ -194,6 +194,12 @@ describe.each(CHOICES)('a launcher in %s', (choice) => {
       expect(await launcher.launch({ ...given, stdin, stdout, stderr })).toBe('failed');
       expect(open()).toEqual(before);
     }
+    // Nor of one that it has made.
+    const ends = { stdin: there, stdout: there, stderr: there, unlink: [there] };
+    const made = await launcher.launch({ ...given, ...ends });
+    if (typeof made !== 'object') throw new Error(`not started: ${made}`);
+    await new Promise((resolve) => made.onExit(resolve));
+    expect(open()).toEqual(before);
   });
 
   test('killed at any moment it costs nobody more than the word how a program ended', {
