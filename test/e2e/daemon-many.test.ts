@@ -239,10 +239,14 @@ test('of large POSTs those past MAX_POSTED_BYTES are told to come later; small o
   });
   try {
     const large = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'x'.repeat(2_000_000) });
-    const refused = await until(async () => {
-      const reply = await daemon.post(large);
-      return reply.status === 503 ? reply : undefined;
-    }, 'one that is told to come later', 30_000);
+    const refused = await until(
+      async () => {
+        const reply = await daemon.post(large);
+        return reply.status === 503 ? reply : undefined;
+      },
+      'one that is told to come later',
+      30_000,
+    );
     expect(refused.json).toMatchObject({ error: { code: -32_008, data: { reason: 'overloaded' } } });
     expect(await daemon.openSession()).toMatch(/^s_/);
   } finally {

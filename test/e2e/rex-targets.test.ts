@@ -269,8 +269,8 @@ test('no more than MAX_PRINTED_CHARS is kept of what a host prints', async () =>
 });
 
 test('a home in which nothing can be made is told of', async () => {
-  env = { ...env, HOME: '/proc/1', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '', XDG_RUNTIME_DIR: '' };
-  const { code, err } = await rex(['target', 'add', 'a', 'b']);
+  const env = { HOME: '/proc/1', XDG_CONFIG_HOME: '', XDG_STATE_HOME: '', XDG_RUNTIME_DIR: '' };
+  const { code, err } = await rex(['target', 'add', 'a', 'b'], env);
   expect(code).toBe(1);
   expect(err).toMatch(/^rex: \/proc\/1\/\.config[^\n]*: no folder can be made there[^\n]*\n$/);
 });
