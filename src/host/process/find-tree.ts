@@ -1,15 +1,9 @@
 // Everyone who descends from a mark, also those who left the group, the session or their environment behind.
 
-import { isConfinedMark, isDetachedMark, isUnder, MARK_VARIABLE, markHosts } from './mark.js';
-import {
-  isDead,
-  type ProcIdentity,
-  type ProcStat,
-  readFdLink,
-  readTable,
-  readVariable,
-} from './proc-table.js';
+import { isConfinedMark, isDetachedMark, isUnder, markHosts } from './mark.js';
+import { isDead, type ProcIdentity, type ProcStat, readFdLink } from './proc-table.js';
 import { isOwnLeader, leaderOf, leadersUnder, pipesUnder, stragglersUnder } from './roster.js';
+import { Sweep } from './sweep.js';
 
 const STDOUT = 1;
 const STDERR = 2;
@@ -21,15 +15,18 @@ const STDERR = 2;
  * whoever hangs below a confined member is one too, whatever its mark says. `known` are members found earlier, who may
  * have lost since what tied them to the rest.
  */
-export function findTree(mark: string, known: Iterable<ProcIdentity> = []): ProcStat[] {
-  const table = readTable();
+export function findTree(
+  mark: string,
+  known: Iterable<ProcIdentity> = [],
+  sweep: Sweep = new Sweep(),
+): ProcStat[] {
+  const { table } = sweep;
   const leaders = leadersUnder(mark);
   const oldest = oldestPossible(mark, table);
   const young = table.filter((stat) => stat.startTicks >= oldest && stat.pid !== process.pid);
-  const marks = new Map(young.map((stat) => [stat.pid, readVariable(stat.pid, MARK_VARIABLE)]));
   const confinedHere = isConfinedMark(mark);
   const detached = (stat: ProcStat): boolean => {
-    const own = marks.get(stat.pid);
+    const own = sweep.markOf(stat.pid);
     return own !== undefined && isDetachedMark(own) && !isUnder(own, mark);
   };
 
@@ -38,20 +35,20 @@ export function findTree(mark: string, known: Iterable<ProcIdentity> = []): Proc
     [...stragglersUnder(mark), ...known].map(({ pid, startTicks }) => [pid, startTicks]),
   );
   for (const stat of young) {
-    const own = marks.get(stat.pid);
+    const own = sweep.markOf(stat.pid);
     if (own !== undefined && isUnder(own, mark)) family.add(stat, isConfinedMark(own));
     else if ((leaders.has(stat.pid) && isOwnLeader(stat.pid)) || remembered.get(stat.pid) === stat.startTicks)
       family.add(stat, confinedHere);
   }
   family.grow(young);
   // Whoever carries a mark belongs where it says, and need not be asked for pipes; unless it may have written it itself.
-  const asked = young.filter((stat) => confinedHere || marks.get(stat.pid) === undefined);
+  const asked = young.filter((stat) => confinedHere || sweep.markOf(stat.pid) === undefined);
   if (family.addHolders(asked, pipesUnder(mark), confinedHere)) family.grow(young);
   return [...family.members].filter((stat) => !isDead(stat));
 }
 
 /** Children are younger than their parents, which spares us the environment of all that was there before. */
-function oldestPossible(mark: string, table: ProcStat[]): number {
+function oldestPossible(mark: string, table: readonly ProcStat[]): number {
   const leader = leaderOf(mark);
   const first = leader === undefined ? undefined : table.find((stat) => stat.pid === leader);
   return first?.startTicks ?? markHosts(mark).at(-1)?.startTicks ?? 0;

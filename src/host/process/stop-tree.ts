@@ -5,6 +5,7 @@ import { errnoOf, LocalError } from '../../base/errors.js';
 import { findTree } from './find-tree.js';
 import { isAlive, type ProcIdentity, type ProcStat } from './proc-table.js';
 import { isOwnLeader, leadersUnder } from './roster.js';
+import { nextSweep } from './sweep.js';
 
 /** Between TERM and KILL: time to write a file to its end, but no longer than someone who asked will wait. */
 export const GRACE_MS = 2000;
@@ -91,14 +92,14 @@ class Ladder {
   }
 
   async #climb(): Promise<StopReport> {
-    const asked = performance.now() < this.#killAtMs ? this.#askToEnd() : 0;
+    const asked = performance.now() < this.#killAtMs ? await this.#askToEnd() : 0;
     const gone = asked > 0 && (await this.#waitForGrace());
     if (!gone) await this.#killUntilGone();
     return { asked, killed: this.#killed.size };
   }
 
-  #askToEnd(): number {
-    const found = this.#freeze();
+  async #askToEnd(): Promise<number> {
+    const found = await this.#freeze();
     signalGroups(this.#mark, SIGTERM);
     for (const stat of found) sendTo(stat, SIGTERM);
     // All of them have it before the first of them moves again.
@@ -113,14 +114,14 @@ class Ladder {
       const leftMs = this.#killAtMs - performance.now();
       if (leftMs <= 0) return false;
       await this.#pause(Math.min(pauseMs, leftMs));
-      if (!this.#hasLeader() && this.#find().length === 0) return true;
+      if (!this.#hasLeader() && (await this.#find()).length === 0) return true;
     }
   }
 
   async #killUntilGone(): Promise<void> {
     const giveUpAtMs = performance.now() + this.#killWaitMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-      const found = this.#freeze();
+      const found = await this.#freeze();
       // A leader that is dead but not yet reaped counts: whoever waits here may look at its exit code next.
       if (found.length === 0 && signalGroups(this.#mark, SIGKILL) === 0) return;
       for (const stat of found) if (sendTo(stat, SIGKILL)) this.#killed.add(keyOf(stat));
@@ -137,9 +138,9 @@ class Ladder {
    * Stops everyone before anyone is told to end: a stopped process cannot fork, and while it is there its children
    * still name it as their parent. Otherwise a child born in between could lose its last tie to us.
    */
-  #freeze(): ProcStat[] {
+  async #freeze(): Promise<ProcStat[]> {
     for (let round = 1; ; round++) {
-      const found = this.#find();
+      const found = await this.#find();
       const fresh = found.filter((stat) => !this.#frozen.has(keyOf(stat)));
       if (fresh.length === 0 || round >= MAX_FREEZE_ROUNDS) return found;
       for (const stat of fresh) {
@@ -149,8 +150,9 @@ class Ladder {
     }
   }
 
-  #find(): ProcStat[] {
-    const found = findTree(this.#mark, this.#known.values());
+  /** With one sweep for all ladders that look at the same moment. */
+  async #find(): Promise<ProcStat[]> {
+    const found = findTree(this.#mark, this.#known.values(), await nextSweep());
     for (const stat of found) this.#known.set(keyOf(stat), stat);
     return found;
   }
