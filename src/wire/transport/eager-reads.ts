@@ -7,8 +7,8 @@
 import { readSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 
-/** For how long is looked: about what sleeping and waking take. */
-export const LOOK_MICROSECONDS = 40;
+/** For how long is looked: what sleeping and waking take, with a client that is itself woken and thinks for a moment. */
+export const LOOK_MICROSECONDS = 70;
 /** Requests in a row that are found so, before everybody else has a turn. */
 export const MAX_FOUND_IN_A_ROW = 32;
 /** Answers after which is not looked when nothing was found: doubled each time, up to this. */
