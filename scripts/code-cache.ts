@@ -17,6 +17,15 @@ interface Rehearsal {
 const REHEARSALS: Readonly<Record<string, (folder: string) => Rehearsal>> = {
   /** A call that has to parse its options and make its connection. */
   rex: () => ({ args: ['--no-keep', 'exec', 'local', '--', 'true'], input: '' }),
+  'stdio-bus': (folder) => {
+    const config = join(folder, 'bus.json');
+    const answer = '{"jsonrpc":"2.0","id":1,"result":null}';
+    const args = ['-c', `while read line; do echo '${answer}'; done`];
+    const pools = [{ id: 'rehearsal', command: 'sh', args }];
+    writeFileSync(config, JSON.stringify({ pools, limits: { drain_timeout_sec: 5 } }));
+    const request = { jsonrpc: '2.0', id: 1, method: 'rehearse' };
+    return { args: ['--config', config], input: `${JSON.stringify(request)}\n` };
+  },
   rexd: (folder) => {
     const config = join(folder, 'config.toml');
     writeFileSync(

@@ -14,6 +14,7 @@ import { describeBus, type BusReport } from './bus-report.js';
 import { checkConfig } from './config/check-config.js';
 import type { BusConfig, BusConfigInput, PoolConfig } from './config/schema.js';
 import { Access } from './listen/access.js';
+import { TokenGuard } from './listen/token-guard.js';
 import { Listener, type ListenPlace } from './listen/listener.js';
 import { errorLine, OVERLOADED } from './protocol.js';
 import { Router } from './route/router.js';
@@ -294,15 +295,16 @@ export class Bus extends Resource {
 
   #add(socket: Duplex, name: string, isTcp: boolean): void {
     const { checkToken } = this.#access;
-    this.#track(
-      this.router.addClient(socket, {
-        framing: this.#config.transport.framing,
-        name,
-        // A unix socket is its owner's alone, and TCP is loopback or guarded: `listen` has seen to it.
-        trusted: true,
-        ...(isTcp && checkToken !== undefined && { checkToken }),
-      }),
-    );
+    const guard = isTcp && checkToken !== undefined ? new TokenGuard(checkToken) : undefined;
+    const client = this.router.addClient(socket, {
+      framing: this.#config.transport.framing,
+      name,
+      // A unix socket is its owner's alone, and TCP is loopback or guarded: `listen` has seen to it.
+      trusted: true,
+      ...(guard !== undefined && { checkToken: guard.check }),
+    });
+    this.#track(client);
+    guard?.watch(client, this.#log);
   }
 
   #track(client: BusClientHandle): BusClientHandle {

@@ -46,7 +46,6 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   EADDRINUSE: 'somebody else is listening there already (EADDRINUSE)',
   EADDRNOTAVAIL: 'this machine has no such address (EADDRNOTAVAIL)',
   EACCES: 'it is not allowed (EACCES)',
-  ENOENT: 'the folder is not there (ENOENT)',
   ENOTFOUND: 'no such host (ENOTFOUND)',
 };
 

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import type { PoolConfig } from '../config/schema.js';
+import { OwnRequestError } from '../route/own-requests.js';
 import type { BusWorkerHandle } from '../route/settings.js';
 
 export interface PingOptions {
@@ -23,12 +24,11 @@ export async function keepPinging(
   for (;;) {
     await delay(ping.interval_ms, undefined, { signal, ref: false }).catch(() => {});
     if (signal.aborted) return;
-    const sentAtMs = performance.now();
     try {
       await handle.request(ping.method, {}, ping.timeout_ms);
     } catch (thrown) {
       if (signal.aborted) return;
-      if (performance.now() - sentAtMs >= ping.timeout_ms) {
+      if (thrown instanceof OwnRequestError && thrown.code === 'timeout') {
         onSilent(`no answer to ${ping.method} within ${ping.timeout_ms} ms`);
         return;
       }

@@ -15,6 +15,7 @@ const USAGE_CODES = new Set([
   'bad_token',
   'bad_tls',
   'bad_secret_file',
+  'path_too_long',
 ]);
 
 export async function runBus(args: readonly string[]): Promise<void> {

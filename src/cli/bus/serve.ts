@@ -55,6 +55,11 @@ interface Run {
 async function run(bus: Bus, { flags, settings, log, signals }: Run): Promise<number> {
   const { where } = settings;
   const allowRemote = flags.has('allow-remote');
+  // From the start: unheard, this signal would end us.
+  let running = false;
+  process.on('SIGHUP', () => {
+    if (running) void reload(bus, settings, log);
+  });
   // The door first: whoever cannot have it need not start a worker to learn that.
   try {
     if (where !== 'stdio') await bus.listen(where, { allowRemote });
@@ -65,7 +70,7 @@ async function run(bus: Bus, { flags, settings, log, signals }: Run): Promise<nu
     await bus.close(toError(thrown));
     throw thrown;
   }
-  process.on('SIGHUP', () => void reload(bus, settings, log));
+  running = true;
   const left = where === 'stdio' ? serveStdio(bus) : new Promise<never>(() => {});
   for (const place of where === 'stdio' ? ['stdio'] : bus.places) announce(place, settings.log.format);
   const why = await Promise.race([left, signals.first]);

@@ -17,6 +17,7 @@ export interface Trace {
 export function openTrace(file: string, format: 'text' | 'json'): Trace {
   const out = file === '' ? process.stderr : openFile(file);
   const say = file === '' && format === 'text' ? sayRecord : asJson;
+  out.on('error', () => {}); // a full disk or a reader who left ends the trace, not the bus
   let left = 0;
   return {
     hook: (record) => {
@@ -35,9 +36,7 @@ export function openTrace(file: string, format: 'text' | 'json'): Trace {
 
 function openFile(file: string): WriteStream {
   try {
-    const out = createWriteStream('', { fd: openSync(file, 'a', 0o600) });
-    out.on('error', () => {}); // a full disk ends the trace, not the bus
-    return out;
+    return createWriteStream('', { fd: openSync(file, 'a', 0o600) });
   } catch (thrown) {
     throw new UsageError(`--trace: ${file} cannot be written (${errnoOf(thrown)})`);
   }

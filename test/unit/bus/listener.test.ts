@@ -60,7 +60,7 @@ describe('a unix socket', () => {
 
   test('in a folder that is not there is told as such', async () => {
     await expect(Listener.open({ path: join(folder, 'none/bus.sock') }, options())).rejects.toThrow(
-      'the folder is not there',
+      'there is no such folder',
     );
   });
 });
