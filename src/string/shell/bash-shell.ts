@@ -139,11 +139,14 @@ export class BashShell extends Resource {
   }
 
   protected async release(): Promise<void> {
-    await this.#pty?.close();
-    await this.#pumping;
-    this.#control?.close();
-    this.#current?.shellEnded(exitStatusOf({ code: null, signal: 'SIGHUP' }));
-    rmSync(this.#folder, { recursive: true, force: true });
+    try {
+      await this.#pty?.close();
+      await this.#pumping;
+    } finally {
+      this.#control?.close();
+      this.#current?.shellEnded(exitStatusOf({ code: null, signal: 'SIGHUP' }));
+      rmSync(this.#folder, { recursive: true, force: true });
+    }
   }
 
   async #start(): Promise<void> {
@@ -242,7 +245,7 @@ export class BashShell extends Resource {
 
   #shellEnded(exit: PtyExit): void {
     void this.#pumping.then(() => this.#current?.shellEnded(exitStatusOf(exit)));
-    void this.close();
+    this.close().catch(() => {}); // whoever cannot be killed is told to those who close it, and to nobody else
   }
 }
 

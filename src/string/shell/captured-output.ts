@@ -11,6 +11,8 @@ export const HEAD_BYTES = 512 * 1024;
 /** Shown of its end: mostly that is where the reason stands. */
 export const TAIL_BYTES = 512 * 1024;
 
+const NEW_LINE = 10;
+
 export interface CaptureOptions {
   /** Where an output goes that is too long to be shown. */
   readonly spoolDir: string;
@@ -68,13 +70,13 @@ export class CapturedOutput {
     const head = Buffer.concat(this.#head);
     const { data, lost } = this.#tail.since(0);
     if (lost === 0) return Buffer.concat([head, data]).toString('utf8').trimEnd();
-    const tail = data.subarray(data.indexOf(0x0a) + 1); // from the beginning of a line on
-    const start = head.subarray(0, head.lastIndexOf(0x0a) + 1);
-    const shown = start.length === 0 ? head : start;
+    const tail = fromLineStart(data);
+    const shown = untilLineEnd(head);
     const bytes = this.#headBytes + this.#tail.end - shown.length - tail.length;
     const lines = this.#lines - countLines(shown) - countLines(tail);
     const notice = `[… ${bytes} bytes (${lines} lines) left out here; ${await this.#describeWhole()} …]`;
-    return `${shown.toString('utf8')}${notice}\n${tail.toString('utf8')}`.trimEnd();
+    const gap = shown.at(-1) === NEW_LINE ? '' : '\n';
+    return `${shown.toString('utf8')}${gap}${notice}\n${tail.toString('utf8')}`.trimEnd();
   }
 
   async #describeWhole(): Promise<string> {
@@ -115,8 +117,22 @@ export class CapturedOutput {
   }
 }
 
+/** To the end of a line, if there is one in the second half; else as it is. */
+function untilLineEnd(head: Buffer): Buffer {
+  const end = head.lastIndexOf(NEW_LINE) + 1;
+  return end > head.length / 2 ? head.subarray(0, end) : head;
+}
+
+/** From the beginning of a line on, if there is one in the first half; else from that of a character. */
+function fromLineStart(tail: Buffer): Buffer {
+  const start = tail.indexOf(NEW_LINE) + 1;
+  if (start > 0 && start < tail.length / 2) return tail.subarray(start);
+  const character = tail.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return tail.subarray(Math.max(0, character));
+}
+
 function countLines(bytes: Buffer): number {
   let count = 0;
-  for (let at = bytes.indexOf(0x0a); at !== -1; at = bytes.indexOf(0x0a, at + 1)) count += 1;
+  for (let at = bytes.indexOf(NEW_LINE); at !== -1; at = bytes.indexOf(NEW_LINE, at + 1)) count += 1;
   return count;
 }

@@ -1,7 +1,7 @@
 // What a terminal would show of a stream: lines that redraw themselves are one line, colours and cursor moves are gone.
 
 /** Of a line that does not end: longer ones are handed on as they are, and can no longer be redrawn. */
-export const MAX_LIVE_LINE_CHARS = 64 * 1024;
+export const MAX_LIVE_LINE_CHARS = 4096;
 /** Of a command to the terminal that has not ended yet; a longer one is dropped. */
 export const MAX_ESCAPE_CHARS = 4096;
 

@@ -21,6 +21,9 @@ export class TooManyShellsError extends LocalError {
   }
 }
 
+/** A pager waits for keys, and whoever reads here reads it all anyway. */
+const NO_PAGER = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat' };
+
 export interface ShellsOptions {
   readonly agent: AgentPlace;
   readonly folder: string;
@@ -115,5 +118,5 @@ export function environmentOf(
   variables: ReadonlyMap<string, string>,
 ): Record<string, string> {
   const own = [...variables].filter(([name, value]) => !name.startsWith('_') && !value.includes('\0'));
-  return { ...buildEnvironment(process.env, []), ...Object.fromEntries(own), HOME: agent.home };
+  return { ...buildEnvironment(process.env, []), ...NO_PAGER, ...Object.fromEntries(own), HOME: agent.home };
 }

@@ -154,9 +154,12 @@ describe('/exec', () => {
     await using place = makePlace();
     process.env['STRING_TEST_TOKEN'] = 'secret';
     await place.run('main', '/set\n{city} = Seoul\n{_hidden} = x');
-    const { content } = await place.run('main', '/exec echo "$HOME|$city|$_hidden|$STRING_TEST_TOKEN|"');
+    const { content } = await place.run(
+      'main',
+      '/exec echo "$HOME|$city|$_hidden|$STRING_TEST_TOKEN|$GIT_PAGER|"',
+    );
     delete process.env['STRING_TEST_TOKEN'];
-    expect(content).toContain(`${place.home}|Seoul||`);
+    expect(content).toContain(`${place.home}|Seoul|||cat|`);
     expect(content).not.toContain('secret');
   });
 
