@@ -1,5 +1,7 @@
 // Memory that bytes pass through: blocks of one size that are used again, each seen as bytes and as 32-bit words.
 
+import { type Seek, seekingMemory } from './seek.js';
+
 /** Of one block: as much as a pipe holds, so that one read takes all there is. */
 export const SLAB_BYTES = 64 * 1024;
 /** Free blocks that are kept; what is given back beyond it is left to the collector. */
@@ -9,6 +11,8 @@ export const MAX_FREE_SLABS = 128;
 export interface Slab {
   readonly bytes: Buffer;
   readonly words: Int32Array;
+  /** Looks at sixteen bytes at a time; only the block that reads go to can do that. */
+  readonly seek: Seek | undefined;
 }
 
 const free: Slab[] = [];
@@ -29,9 +33,17 @@ export function freeSlabs(): number {
 }
 
 export function newSlab(length: number): Slab {
-  const words = Math.ceil(length / 4);
-  const memory = new ArrayBuffer(words * 4);
-  return { bytes: Buffer.from(memory, 0, length), words: new Int32Array(memory) };
+  // Not of Node's pool: it begins on a word and is ours alone. Four words more, which may be looked at with the last one.
+  const whole = Buffer.allocUnsafeSlow(Math.ceil(length / 4) * 4 + 16);
+  return { bytes: whole.subarray(0, length), words: new Int32Array(whole.buffer), seek: undefined };
+}
+
+/** The block that reads go to. */
+export function newReadSlab(length: number): Slab {
+  const seeking = seekingMemory(length);
+  if (seeking === undefined) return newSlab(length);
+  const { memory, seek } = seeking;
+  return { bytes: Buffer.from(memory, 0, length), words: new Int32Array(memory), seek };
 }
 
 /** A copy of these bytes in a block of their own, with a line's end behind them. */

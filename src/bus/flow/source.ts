@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import { type OnReadOpts, Socket, type SocketConstructorOpts } from 'node:net';
 import type { Readable } from 'node:stream';
 import { toError } from '../../base/errors.js';
-import { newSlab, SLAB_BYTES, type Slab } from './slab.js';
+import { newReadSlab, SLAB_BYTES, type Slab } from './slab.js';
 
 export interface SourceSink {
   /** What was read is `slab.bytes[0, length)`, until this returns. One more byte may be written behind it. */
@@ -13,7 +13,7 @@ export interface SourceSink {
   broken(error: Error): void;
 }
 
-const shared = newSlab(SLAB_BYTES + 8);
+const shared = newReadSlab(SLAB_BYTES + 8);
 const sharedRoom = shared.bytes.subarray(0, SLAB_BYTES);
 /** A stream in this process can answer while what it answers is still being read: then its bytes wait. */
 let reading = false;

@@ -17,21 +17,25 @@ export class PoolChoice {
     this.#default = defaultPool ?? (pools.length === 1 ? pools[0]?.id : undefined);
   }
 
-  /** Undefined: it has to say, and what it says must be a pool. `named` is then what it said. */
-  choose(core: Core, slab: Slab): { readonly pool: Pool | undefined; readonly named?: string } {
-    const { fields } = core;
-    if (fields.poolStart >= 0) {
-      const named = JSON.parse(slab.bytes.toString('utf8', fields.poolStart, fields.poolEnd)) as string;
-      return { pool: core.pools.get(this.#byName.get(named) ?? ''), named };
-    }
-    return { pool: core.pools.get(this.#ofMethod(core, slab) ?? this.#default ?? '') };
+  /** Undefined: it has to say, and what it says must be a pool. */
+  choose(core: Core, slab: Slab): Pool | undefined {
+    if (core.fields.poolStart >= 0)
+      return core.pools.get(this.#byName.get(namedPool(core, slab) ?? '') ?? '');
+    const id = this.#byMethod.length === 0 ? this.#default : (this.#ofMethod(core, slab) ?? this.#default);
+    return id === undefined ? undefined : core.pools.get(id);
   }
 
   #ofMethod({ fields }: Core, slab: Slab): string | undefined {
-    if (this.#byMethod.length === 0 || fields.methodStart < 0) return undefined;
+    if (fields.methodStart < 0) return undefined;
     const method = slab.bytes.toString('utf8', fields.methodStart + 1, fields.methodEnd - 1);
     return this.#byMethod.find((route) => fits(method, route.method))?.pool;
   }
+}
+
+/** What the message says in its top-level `pool`. */
+export function namedPool({ fields }: Core, { bytes }: Slab): string | undefined {
+  if (fields.poolStart < 0) return undefined;
+  return JSON.parse(bytes.toString('utf8', fields.poolStart, fields.poolEnd)) as string;
 }
 
 function fits(method: string, pattern: string): boolean {

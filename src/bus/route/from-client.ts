@@ -12,7 +12,7 @@ import {
 import { scan } from '../scan/scan.js';
 import { rawId, refuse, refuseAndClose } from './answers.js';
 import { findCancelled, isCancellation } from './cancel.js';
-import type { PoolChoice } from './choose-pool.js';
+import { namedPool, type PoolChoice } from './choose-pool.js';
 import type { Client } from './client.js';
 import { answerControl, authenticate, isControl } from './control.js';
 import type { Core } from './core.js';
@@ -199,8 +199,9 @@ export class ClientMessages {
 
   #choosePool(client: Client, slab: Slab): Pool | undefined {
     const core = this.#core;
-    const { pool, named } = this.choice.choose(core, slab);
+    const pool = this.choice.choose(core, slab);
     if (pool === undefined) {
+      const named = namedPool(core, slab);
       refuse(core, client, slab, UNKNOWN_POOL, {
         reason: named === undefined ? 'pool_required' : 'unknown_pool',
         hint: 'put the name of a pool into the top-level field "pool"',

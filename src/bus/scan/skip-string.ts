@@ -1,5 +1,6 @@
 // Passes over one JSON string: four bytes at a time where it is long, and strict about what a string may hold.
 
+import type { Seek } from '../flow/seek.js';
 import type { Slab } from '../flow/slab.js';
 
 const QUOTE = 34;
@@ -18,7 +19,19 @@ export function skipString(slab: Slab, p: number): number {
       p = skipEscape(bytes, p + 1);
       if (p < 0) return -1;
     } else p += 1;
-    if (p >= soon) return skipLongString(slab, p);
+    if (p >= soon)
+      return slab.seek === undefined ? skipLongString(slab, p) : skipSeeking(bytes, slab.seek, p);
+  }
+}
+
+function skipSeeking(bytes: Buffer, seek: Seek, p: number): number {
+  for (;;) {
+    p = seek(p);
+    const c = bytes[p]!;
+    if (c === QUOTE) return p + 1;
+    if (c !== BACKSLASH) return -1;
+    p = skipEscape(bytes, p + 1);
+    if (p < 0) return -1;
   }
 }
 
@@ -35,7 +48,13 @@ function skipLongString(slab: Slab, p: number): number {
       } else p += 1;
     }
     let at = p >> 2;
-    while (isPlainWord(words[at]!)) at += 1;
+    while (
+      ((flag(words[at]!) | flag(words[at + 1]!) | flag(words[at + 2]!) | flag(words[at + 3]!)) &
+        0x80808080) ===
+      0
+    )
+      at += 4;
+    while ((flag(words[at]!) & 0x80808080) === 0) at += 1;
     p = at << 2;
     // One of these four bytes ends the string, begins an escape, or may not be there.
     for (let i = 0; i < 4; i += 1) {
@@ -52,16 +71,15 @@ function skipLongString(slab: Slab, p: number): number {
   }
 }
 
-/** No byte of the four is a quote, a backslash or a control character. It may say so of one behind such a byte, never before. */
-function isPlainWord(word: number): boolean {
+/**
+ * The high bit of a byte is set when it is a quote, a backslash or a control character. It may also be set behind such a
+ * byte, never before the first.
+ */
+function flag(word: number): number {
   const quotes = word ^ 0x22222222;
   const slashes = word ^ 0x5c5c5c5c;
   return (
-    ((((word - 0x20202020) & ~word) |
-      ((quotes - 0x01010101) & ~quotes) |
-      ((slashes - 0x01010101) & ~slashes)) &
-      0x80808080) ===
-    0
+    ((word - 0x20202020) & ~word) | ((quotes - 0x01010101) & ~quotes) | ((slashes - 0x01010101) & ~slashes)
   );
 }
 

@@ -5,6 +5,9 @@ import type { Token } from './fields.js';
 import { skipNumber, skipScalar } from './skip-scalar.js';
 import { skipEscape } from './skip-string.js';
 
+const FNV_START = 0x811c9dc5 | 0;
+const FNV_PRIME = 0x01000193;
+const AFTER_QUOTE = Math.imul(FNV_START ^ 34, FNV_PRIME);
 /** Integers of so many digits are the same text whoever writes them; a program may round longer ones. */
 const MAX_PLAIN_DIGITS = 15;
 
@@ -13,20 +16,31 @@ export function readId(slab: Slab, p: number, token: Token): number {
   const { bytes } = slab;
   const c = bytes[p]!;
   token.start = -1;
-  if (c !== 34 && c !== 45 && (c < 48 || c > 57)) return skipScalar(bytes, p);
-  const end = c === 34 ? skipToken(bytes, p + 1) : skipNumber(bytes, p);
+  if (c === 34) {
+    const end = skipToken(bytes, p + 1);
+    if (end < 0) return -1;
+    token.plain = tokenPlain;
+    token.hash = tokenHash;
+    token.start = p;
+    token.end = end;
+    return end;
+  }
+  if (c !== 45 && (c < 48 || c > 57)) return skipScalar(bytes, p);
+  const end = skipNumber(bytes, p);
   if (end < 0) return -1;
-  token.plain = c === 34 ? tokenPlain : isPlainInteger(bytes, p, end);
+  token.plain = isPlainInteger(bytes, p, end);
+  token.hash = hashToken(bytes, p, end);
   token.start = p;
   token.end = end;
-  token.hash = hashToken(bytes, p, end);
   return end;
 }
 
-/** `true` when the string that `skipToken` passed last has no escapes. */
+/** Of the string that `skipToken` passed last: it has no escapes; the hash of it with its quotes. */
 let tokenPlain = true;
+let tokenHash = 0;
 
 function skipToken(bytes: Uint8Array, p: number): number {
+  let hash = AFTER_QUOTE;
   tokenPlain = true;
   for (let c = bytes[p]!; c !== 34; c = bytes[p]!) {
     if (c < 32) return -1;
@@ -34,8 +48,12 @@ function skipToken(bytes: Uint8Array, p: number): number {
       tokenPlain = false;
       p = skipEscape(bytes, p + 1);
       if (p < 0) return -1;
-    } else p += 1;
+    } else {
+      hash = Math.imul(hash ^ c, FNV_PRIME);
+      p += 1;
+    }
   }
+  tokenHash = Math.imul(hash ^ 34, FNV_PRIME);
   return p + 1;
 }
 
@@ -56,15 +74,15 @@ export function readSession(slab: Slab, p: number, token: Token): number {
   if (end < 0 || end === p + 2) return end;
   token.start = p;
   token.end = end;
-  token.hash = hashToken(bytes, p, end);
+  token.hash = tokenHash; // of a token with escapes it is never used
   token.plain = tokenPlain;
   return end;
 }
 
 /** FNV-1a; the table mixes it further. */
 export function hashToken(bytes: Uint8Array, start: number, end: number): number {
-  let hash = 0x811c9dc5 | 0;
-  for (let p = start; p < end; p += 1) hash = Math.imul(hash ^ bytes[p]!, 0x01000193);
+  let hash = FNV_START;
+  for (let p = start; p < end; p += 1) hash = Math.imul(hash ^ bytes[p]!, FNV_PRIME);
   return hash;
 }
 

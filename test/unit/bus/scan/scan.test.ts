@@ -17,13 +17,13 @@ test('a valid line is read as JSON.parse reads it', () => {
       expect(byJsonParse(line)).toBeDefined();
       isSame(line, before);
     }),
-    { numRuns: 6000 },
+    { numRuns: 2500 },
   );
 });
 
 test('a damaged line is believed exactly when JSON.parse believes it', () => {
   expect.hasAssertions();
-  fc.assert(fc.property(mutatedLine, fc.nat(7), isSame), { numRuns: 12_000 });
+  fc.assert(fc.property(mutatedLine, fc.nat(7), isSame), { numRuns: 5000 });
 });
 
 test('random bytes are refused as JSON.parse refuses them', () => {
@@ -37,7 +37,7 @@ test('random bytes are refused as JSON.parse refuses them', () => {
         ),
       ),
     ),
-    { numRuns: 3000 },
+    { numRuns: 1500 },
   );
 });
 
@@ -48,7 +48,7 @@ test('any value of the library is read the same when it is written by JSON.strin
       fc.dictionary(fc.constantFrom('id', 'params', 'sessionId', 'method', 'x'), fc.jsonValue()),
       (value) => isSame(Buffer.from(JSON.stringify(value))),
     ),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   );
 });
 
