@@ -32,23 +32,30 @@ export function seekingMemory(
 }
 
 const BODY = [
-  ...[0x01, 0x02, 0x7b], // two vectors: the bytes, and which of them matter
-  ...[0x03, 0x40], // loop
-  ...[0x20, 0x00, 0xfd, 0x00, 0x00, 0x00, 0x22, 0x01], //   bytes = memory[from, from + 16)
-  ...[0x41, 0x22, 0xfd, 0x0f, 0xfd, 0x23], //   bytes = '"'
-  ...[0x20, 0x01, 0x41, 0xdc, 0x00, 0xfd, 0x0f, 0xfd, 0x23, 0xfd, 0x50], //   or bytes = '\'
-  ...[0x20, 0x01, 0x41, 0x20, 0xfd, 0x0f, 0xfd, 0x26, 0xfd, 0x50], //   or bytes < 32
-  ...[0x22, 0x02, 0xfd, 0x53, 0x45], //   none of them?
-  ...[0x04, 0x40, 0x20, 0x00, 0x41, 0x10, 0x6a, 0x21, 0x00, 0x0c, 0x01, 0x0b], //   then from += 16, once more
-  0x0b, // end of loop
-  ...[0x20, 0x00, 0x20, 0x02, 0xfd, 0x64, 0x68, 0x6a, 0x0b], // from + the number of the first that matters
-];
+  '01027b', // two vectors: the bytes, and which of them matter
+  '0340', // loop
+  '2000fd0000002201', //   bytes = memory[from, from + 16)
+  '4122fd0ffd23', //   bytes = '"'
+  '200141dc00fd0ffd23fd50', //   or bytes = '\\'
+  '20014120fd0ffd26fd50', //   or bytes < 32
+  '2202fd5345', //   none of them?
+  '0440200041106a21000c010b', //   then from += 16, and once more
+  '0b', // end of loop
+  '20002002fd64686a0b', // from + the number of the first that matters
+].join('');
 
-const CODE = new Uint8Array([
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
-  ...[0x01, 0x06, 0x01, 0x60, 0x01, 0x7f, 0x01, 0x7f], // type: (i32) -> i32
-  ...[0x02, 0x08, 0x01, 0x01, 0x65, 0x01, 0x6d, 0x02, 0x00, 0x01], // import e.m, a memory
-  ...[0x03, 0x02, 0x01, 0x00], // one function
-  ...[0x07, 0x05, 0x01, 0x01, 0x66, 0x00, 0x00], // export it as f
-  ...[0x0a, BODY.length + 2, 0x01, BODY.length, ...BODY],
-]);
+const CODE = Buffer.from(
+  [
+    '0061736d01000000',
+    '01060160017f017f', // a type: (i32) -> i32
+    '0208010165016d020001', // the memory is imported as e.m
+    '03020100', // one function of that type
+    '07050101660000', // exported as f
+    `0a${byte(BODY.length / 2 + 2)}01${byte(BODY.length / 2)}${BODY}`,
+  ].join(''),
+  'hex',
+);
+
+function byte(value: number): string {
+  return value.toString(16).padStart(2, '0');
+}
