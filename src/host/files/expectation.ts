@@ -1,11 +1,9 @@
 // "Only if it is still the file I have seen": the check before a write, made as late as possible.
 
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
-import { errnoOf } from '../../base/errors.js';
+import { closeSync, constants, fstatSync, readSync, type Stats } from 'node:fs';
 import { ConflictError, type CurrentState, FilesError } from './errors.js';
-import { HOLD, NO_FOLLOW, Pin } from './pin.js';
-import type { Place } from './place.js';
+import { pinIfThere, type Place } from './place.js';
 import { openPinnedFile } from './read.js';
 import type { RootSet } from './root-set.js';
 import type { Turns } from './turns.js';
@@ -96,14 +94,8 @@ export async function hashFile(fd: number, turns: Turns): Promise<Seen> {
 }
 
 function openThere(set: RootSet, place: Place): number | undefined {
-  let fd: number;
-  try {
-    fd = openSync(place.path, HOLD | NO_FOLLOW);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  using held = new Pin(fd, place.real, set.withheld);
+  using held = pinIfThere(set, place);
+  if (held === undefined) return undefined;
   return openPinnedFile(set, held, place.asked, constants.O_RDONLY);
 }
 

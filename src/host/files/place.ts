@@ -1,10 +1,10 @@
 // A place is a name in a pinned directory: what is written, made, moved or removed is always one of these.
 
-import { lstatSync, type Stats } from 'node:fs';
+import { lstatSync, openSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { ForbiddenPathError, LinkLoopError, NotAFileError, typedError } from './errors.js';
 import { cleanPath, readLinkText } from './names.js';
-import { type Pin, realPathOf } from './pin.js';
+import { HOLD, NO_FOLLOW, Pin, realPathOf } from './pin.js';
 import type { RootSet } from './root-set.js';
 import { MAX_LINKS, pin, pinDirectory } from './walk.js';
 
@@ -111,5 +111,15 @@ function linkAt(place: Place): string | undefined {
     if (errnoOf(error) === 'EINVAL' || errnoOf(error) === 'ENOENT') return undefined; // a link no more
     place[Symbol.dispose]();
     throw typedError(error, place.asked);
+  }
+}
+
+/** What is there now, the link itself if it is one; undefined when there is nothing. */
+export function pinIfThere(set: RootSet, place: Place): Pin | undefined {
+  try {
+    return new Pin(openSync(place.path, HOLD | NO_FOLLOW), place.real, set.withheld);
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
   }
 }

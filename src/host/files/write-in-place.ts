@@ -13,8 +13,8 @@ import {
 import { errnoOf } from '../../base/errors.js';
 import { AlreadyExistsError, ConflictError } from './errors.js';
 import { assertExpected, hashFile } from './expectation.js';
-import { HOLD, NO_FOLLOW, Pin } from './pin.js';
-import type { Place } from './place.js';
+import { NO_FOLLOW } from './pin.js';
+import { pinIfThere, type Place } from './place.js';
 import { moveMtimeOn, putBytes, syncFile } from './put-bytes.js';
 import { openPinnedFile } from './read.js';
 import type { RootSet } from './root-set.js';
@@ -66,14 +66,8 @@ function openTarget(set: RootSet, place: Place, options: WriteOptions): { fd: nu
 }
 
 function openExisting(set: RootSet, place: Place, how: number, readBack: boolean): number | undefined {
-  let fd: number;
-  try {
-    fd = openSync(place.path, HOLD | NO_FOLLOW);
-  } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-  using held = new Pin(fd, place.real, set.withheld);
+  using held = pinIfThere(set, place);
+  if (held === undefined) return undefined;
   if (held.stat().isSymbolicLink()) throw new ConflictError(place.asked, undefined); // put there since we looked
   const access = readBack ? how : (how & ~constants.O_RDWR) | constants.O_WRONLY;
   return openPinnedFile(set, held, place.asked, access);

@@ -1,20 +1,17 @@
 // A long attack: folders and files swapped for links that lead out, as fast as another process can, while every method
 // of fs.* works with them. In the same test a reader that checks first and reads then is shown to be fooled.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, vi } from 'vitest';
 import { runs } from '../../helpers/runs.js';
+import { startSwapper } from '../../helpers/swapper.js';
 import { verifies } from '../kit/verifies.js';
 import { type FilesUnderTest, startFiles } from './fs-client.js';
 
 vi.setConfig({ testTimeout: 180_000 });
 
 const ATTACK_MS = runs(30_000, 8000);
-const SWAPPER = fileURLToPath(new URL('../../fixtures/files/swapper.mjs', import.meta.url));
 const SECRET = 'what is outside must stay outside';
 /** A size that occurs outside and nowhere else: a `stat` or `list` that shows it has looked outside. */
 const OUTSIDE_BYTES = 9973;
@@ -145,17 +142,4 @@ function contentBelow(folder: string): string[] {
       return entry.isFile() ? `${path} ${readFileSync(path, 'latin1')}` : path;
     })
     .sort();
-}
-
-async function startSwapper(paths: readonly string[]): Promise<AsyncDisposable & { isRunning(): boolean }> {
-  const child = spawn(process.execPath, [SWAPPER, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit');
-  await once(child.stdout, 'data');
-  return {
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
 }

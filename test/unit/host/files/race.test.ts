@@ -1,9 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { FilesError } from '../../../../src/host/files/errors.js';
 import { copyPath } from '../../../../src/host/files/copy.js';
@@ -16,12 +13,12 @@ import { removePath } from '../../../../src/host/files/remove.js';
 import { statPath } from '../../../../src/host/files/stat.js';
 import { writeFile } from '../../../../src/host/files/write.js';
 import { runs } from '../../../helpers/runs.js';
+import { startSwapper } from '../../../helpers/swapper.js';
 import { makeSandbox, SECRET, type Sandbox, snapshot } from './sandbox.js';
 
 const ROUNDS = runs(10_000, 2000);
 const CONTROL_MS = 20_000;
 const TIMEOUT_MS = 300_000;
-const SWAPPER = fileURLToPath(new URL('../../../fixtures/files/swapper.mjs', import.meta.url));
 
 /** Sizes that occur outside and nowhere else: a `stat` or `list` that shows one has looked outside. */
 const OUTSIDE_SIZE = 9973;
@@ -165,17 +162,4 @@ function provokeNaiveReader(box: Sandbox): void {
     }
   }
   throw new Error('the attacker did not get anywhere: this test proves nothing');
-}
-
-async function startSwapper(paths: readonly string[]): Promise<AsyncDisposable & { isRunning(): boolean }> {
-  const child = spawn(process.execPath, [SWAPPER, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const exited = once(child, 'exit');
-  await once(child.stdout, 'data');
-  return {
-    isRunning: () => child.exitCode === null && child.signalCode === null,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
 }
