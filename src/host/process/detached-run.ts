@@ -132,9 +132,10 @@ export class DetachedRun {
   }
 
   #readEnd(note: string): DetachedEnd | undefined {
-    const [, code, late] = /^(\d{1,3}) ([01])\n$/.exec(note) ?? [];
+    const [, code, late, own] = /^(\d{1,3}) ([01])(?: ([01]) *)?\s*$/.exec(note) ?? [];
     if (code === undefined) return undefined;
-    return { ...readStatus(Number(code)), timedOut: late === '1', endedAtMs: this.#lastSignOfLife() };
+    const how = own === '1' ? { code: Number(code), signal: null } : readStatus(Number(code));
+    return { ...how, timedOut: late === '1', endedAtMs: this.#lastSignOfLife() };
   }
 
   /** Where its pids mean something. */
@@ -195,7 +196,7 @@ export class DetachedRun {
   }
 }
 
-/** A shell cannot tell a program that ended with 143 from one that TERM has ended; the latter is what is meant by it. */
+/** Where the shell could not tell a program that ended with 130 from one that INT has ended, the latter is what is meant. */
 function readStatus(code: number): LeaderExit {
   const signal = signalOfStatus(code);
   return signal === undefined ? { code, signal: null } : { code: null, signal };

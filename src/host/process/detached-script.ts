@@ -21,6 +21,7 @@ export const SUPERVISOR_SCRIPT = `
 hawser_dir=$1 hawser_launch=$2 hawser_pattern=$3 hawser_blocks=$4 hawser_limit=$5
 shift 5
 hawser_mask=$(umask)
+hawser_blank='         ' # as long as any end that is written
 umask 077
 exec 4>&1 >/dev/null 2>&1
 # Whoever ends the whole tree means the process; we stay to tell how it ended. Not ignored: that would be inherited.
@@ -110,14 +111,37 @@ if [ -n "$hawser_limit" ]; then
 fi
 hawser_look $$
 hawser_self="$$ $hawser_ticks"
+# Room for its end: a disk that is full by then takes what is written over it.
+echo "$hawser_blank" >"$hawser_dir/exit.new"
 # Out of our group, so that what it does to its own does not reach us.
 hawser_setsid=$(command -v setsid)
-(
-  exec >"$hawser_dir/out" 2>"$hawser_dir/err"
-  exec $hawser_setsid sh -c "$hawser_launch" rexd "$hawser_dir" "$hawser_self" "$hawser_mask" "$@"
-)
-hawser_code=$?
+{
+  (
+    exec >"$hawser_dir/out" 2>"$hawser_dir/err"
+    exec $hawser_setsid sh -c "$hawser_launch" rexd "$hawser_dir" "$hawser_self" "$hawser_mask" "$@"
+  )
+  hawser_code=$?
+} 2>"$hawser_dir/how"
 exec 3<&-
+
+# A code above 128 is a signal's or the program's own. Of a signal the shell says something, but not of every one: what it
+# has not told, and tells when we try it, was none. Those that end nobody cannot have been one.
+hawser_own=0
+if [ "$hawser_code" -gt 128 ] && [ ! -s "$hawser_dir/how" ]; then
+  case $((hawser_code - 128)) in
+    1[789] | 2[0123] | 28) hawser_own=1 ;;
+    *)
+      {
+        (
+          ulimit -c 0
+          exec sh -c 'kill "-$0" $$' $((hawser_code - 128))
+        )
+        :
+      } 2>"$hawser_dir/how"
+      [ ! -s "$hawser_dir/how" ] || hawser_own=1
+      ;;
+  esac
+fi
 
 hawser_n=0
 while [ $hawser_n -lt ${DETACHED_DRAIN_MS / ROUND_MS} ] && { hawser_copies $hawser_out || hawser_copies $hawser_err; }; do
@@ -128,12 +152,12 @@ hawser_late=0
 [ ! -e "$hawser_dir/late" ] || hawser_late=1
 hawser_n=0
 # A full disk may have room again; whoever has removed the folder does not want to know.
-until echo "$hawser_code $hawser_late" >"$hawser_dir/exit.new" && mv "$hawser_dir/exit.new" "$hawser_dir/exit"; do
+until echo "$hawser_code $hawser_late $hawser_own  " 1<>"$hawser_dir/exit.new" && mv "$hawser_dir/exit.new" "$hawser_dir/exit"; do
   hawser_n=$((hawser_n + 1))
   [ $hawser_n -lt 60 ] && [ -d "$hawser_dir" ] || break
   sleep 1
 done
-rm -f "$hawser_dir/out" "$hawser_dir/err"
+rm -f "$hawser_dir/out" "$hawser_dir/err" "$hawser_dir/how"
 if [ -n "$hawser_timer" ]; then
   # Once its time was up all of the tree is to end, also what stayed when the process itself went.
   [ $hawser_late = 1 ] || kill "$hawser_timer"

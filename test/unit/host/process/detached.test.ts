@@ -108,6 +108,33 @@ test('the folders are our own and closed to others, the files too', async () => 
   expect((await started.run.read('stdout', 0, 10)).toString()).toBe('x\n');
 });
 
+test.each([137, 139, 143, 147, 200])(
+  'a program that exits with %i itself was ended by no signal',
+  async (code) => {
+    await using started = await start(`exit ${code}`);
+    expect(await endOf(started.run)).toMatchObject({ code, signal: null });
+  },
+);
+
+test.each(['SIGTERM', 'SIGKILL', 'SIGSEGV', 'SIGUSR1'])(
+  'one that %s ended was ended by it',
+  async (signal) => {
+    await using started = await start(`kill -${signal.slice(3)} $$`);
+    expect(await endOf(started.run)).toMatchObject({ code: null, signal });
+  },
+);
+
+test('its end is written into room that was taken at the start', async () => {
+  await using started = await start('read -r line; exit 0', { stdin: 'pipe' });
+  const note = join(started.run.folder, 'exit.new');
+  await until(() => existsSync(note) && statSync(note).size > 0, 'room for the note');
+  const { ino, size } = statSync(note);
+  started.run.send(15);
+  expect(await endOf(started.run)).toMatchObject({ signal: 'SIGTERM' });
+  const after = statSync(join(started.run.folder, 'exit'));
+  expect([after.ino, after.size]).toEqual([ino, size]);
+});
+
 test('nothing of the environment is written down or shown to ps', async () => {
   await using started = await start('sleep 1000', { env: { PATH: '/usr/bin:/bin', TOKEN: 'swordfish' } });
   for (const name of readdirSync(started.run.folder).filter((file) => !['out', 'err'].includes(file)))
