@@ -1,11 +1,13 @@
 // Ids and session ids as keys: the token as it stands in the line, or one spelling for all the ways to write the same.
 
+import { randomInt } from 'node:crypto';
 import type { Slab } from '../flow/slab.js';
 import type { Token } from './fields.js';
 import { skipNumber, skipScalar } from './skip-scalar.js';
 import { skipEscape } from './skip-string.js';
 
-const FNV_START = 0x811c9dc5 | 0;
+/** Another in every process, so that nobody can prepare ids that all fall into one place of a table. */
+const FNV_START = randomInt(2 ** 32) | 0;
 const FNV_PRIME = 0x01000193;
 const AFTER_QUOTE = Math.imul(FNV_START ^ 34, FNV_PRIME);
 /** Integers of so many digits are the same text whoever writes them; a program may round longer ones. */
@@ -79,7 +81,7 @@ export function readSession(slab: Slab, p: number, token: Token): number {
   return end;
 }
 
-/** FNV-1a; the table mixes it further. */
+/** FNV-1a with a start of our own; the table mixes it further. */
 export function hashToken(bytes: Uint8Array, start: number, end: number): number {
   let hash = FNV_START;
   for (let p = start; p < end; p += 1) hash = Math.imul(hash ^ bytes[p]!, FNV_PRIME);

@@ -9,6 +9,8 @@ export class ByteTable<V> {
   #capacity = 0;
   /** Entry that a chain begins with, by the low bits of the mixed hash; −1: none. */
   #heads = new Int32Array(0);
+  /** And the one it ends with: of a thousand equal keys the next is put behind the last without a walk. */
+  #tails = new Int32Array(0);
   #next = new Int32Array(0);
   #hashes = new Int32Array(0);
   #lengths = new Int32Array(0);
@@ -80,6 +82,7 @@ export class ByteTable<V> {
     for (let at = this.#heads[bucket]!; at !== entry; at = next[at]!) before = at;
     if (before < 0) this.#heads[bucket] = next[entry]!;
     else next[before] = next[entry]!;
+    if (this.#tails[bucket] === entry) this.#tails[bucket] = before;
     next[entry] = this.#free;
     this.#free = entry;
     this.#values[entry] = undefined;
@@ -114,13 +117,9 @@ export class ByteTable<V> {
     const next = this.#next;
     const bucket = mix(this.#hashes[entry]!, this.#tags[entry]!) & (this.#capacity - 1);
     next[entry] = -1;
-    let at = this.#heads[bucket]!;
-    if (at < 0) {
-      this.#heads[bucket] = entry;
-      return;
-    }
-    while (next[at]! >= 0) at = next[at]!;
-    next[at] = entry;
+    if (this.#heads[bucket]! < 0) this.#heads[bucket] = entry;
+    else next[this.#tails[bucket]!] = entry;
+    this.#tails[bucket] = entry;
   }
 
   /** A power of two. Entries keep their numbers; chains are made anew in their order. */
@@ -130,6 +129,7 @@ export class ByteTable<V> {
     const used = this.#capacity;
     this.#capacity = capacity;
     this.#heads = new Int32Array(capacity).fill(-1);
+    this.#tails = new Int32Array(capacity);
     this.#next = new Int32Array(capacity);
     this.#hashes = larger(this.#hashes, new Int32Array(capacity));
     this.#lengths = larger(this.#lengths, new Int32Array(capacity));

@@ -298,3 +298,29 @@ test('shutting down: new requests are refused, what is under way is answered, th
   await Promise.all([retired, idle]);
   expect(rig.router.pending()).toBe(0);
 });
+
+test('a client may speak in frames: the worker sees lines, the client frames', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const client = rig.client({ framing: 'length' });
+  const received: Buffer[] = [];
+  client.stream.on('data', (chunk: Buffer) => received.push(chunk));
+  client.stream.write(Buffer.concat([frame('{"id":1,\n"method":"m"}'), frame('{"id":2,"method":"m"}')]));
+  await rig.settle();
+  expect(worker.lines).toEqual(['{"id":1,\r"method":"m"}', '{"id":2,"method":"m"}']);
+  worker.say('{"id":1,"result":1}', '{"id":2,"result":2} ');
+  client.stream.write(frame('nonsense'));
+  await rig.settle();
+  const all = Buffer.concat(received);
+  const [one, two] = [frame('{"id":1,"result":1}'), frame('{"id":2,"result":2} ')];
+  expect(all.subarray(0, one.length + two.length)).toEqual(Buffer.concat([one, two]));
+  const rest = all.subarray(one.length + two.length);
+  expect(rest.readUInt32BE()).toBe(rest.length - 4);
+  expect(JSON.parse(rest.toString('utf8', 4))).toMatchObject({ id: null, error: { code: -32700 } });
+});
+
+function frame(text: string): Buffer {
+  const head = Buffer.alloc(4);
+  head.writeUInt32BE(Buffer.byteLength(text));
+  return Buffer.concat([head, Buffer.from(text)]);
+}
