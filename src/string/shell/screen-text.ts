@@ -2,22 +2,26 @@
 
 /** Of a line that does not end: longer ones are handed on as they are, and can no longer be redrawn. */
 export const MAX_LIVE_LINE_CHARS = 4096;
-/** Of a command to the terminal that has not ended yet; a longer one is dropped. */
+/** Of a command to the terminal that has not ended yet; a longer one is none. */
 export const MAX_ESCAPE_CHARS = 4096;
 
 const [ESC, BELL, BACK] = ['\\u001b', '\\u0007', '\\u0008'];
+/** Of a title: no control characters, so that one nobody has ended does not swallow what comes after it. */
+const INSIDE = '[^\\u0000-\\u001f]';
 const SPECIAL = new RegExp(`[\\r${BACK}${ESC}]`, 'u');
 const TOKEN = new RegExp(
   [
     '\\r+\\n|\\r|\\n',
     BACK,
     `${ESC}\\[([0-?]*)[ -/]*([@-~])`, // moves the cursor, erases, colours
-    `${ESC}[\\]PX^_][^${BELL}${ESC}]*(?:${BELL}|${ESC}\\\\)`, // titles and the like
-    `${ESC}[ -/]*[0-Z\\\\^-~]`,
+    `${ESC}[\\]PX^_]${INSIDE}*(?:${BELL}|${ESC}\\\\)`, // titles and the like
+    `${ESC}[ -/]*[0-OQ-WYZ\\\\\\u0060-~]`,
     `[^\\r\\n${BACK}${ESC}]+`,
   ].join('|'),
   'uy',
 );
+/** The beginning of a command, which the next piece may complete. */
+const BEGUN = new RegExp(`^${ESC}(?:\\[[0-?]*[ -/]*|[\\]PX^_]${INSIDE}*${ESC}?|[ -/]*)$`, 'u');
 
 export class ScreenText {
   #line = '';
@@ -65,8 +69,13 @@ export class ScreenText {
       TOKEN.lastIndex = at;
       const match = TOKEN.exec(text);
       if (match === null) {
-        if (text.length - at < MAX_ESCAPE_CHARS) this.#held = text.slice(at); // a command that is not all there
-        return done;
+        const rest = text.slice(at);
+        if (rest.length < MAX_ESCAPE_CHARS && BEGUN.test(rest)) {
+          this.#held = rest;
+          return done;
+        }
+        TOKEN.lastIndex = at + 1; // no command after all: what follows is text
+        continue;
       }
       const [token, params = '', final] = match;
       if (token === '\r' && TOKEN.lastIndex === text.length) {

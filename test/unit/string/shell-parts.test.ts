@@ -46,6 +46,8 @@ describe('what a screen would show', () => {
       '\u001b[K',
       '\u001b[31m',
       '\u001b]0;t\u0007',
+      '\u001bPq\u001b\\',
+      '\u001bP',
       '\u001b',
       '[',
       'é',
@@ -68,10 +70,12 @@ describe('what a screen would show', () => {
     expect(screen.pending).toBe('');
   });
 
-  test('a command to the terminal that never ends is dropped after MAX_ESCAPE_CHARS', () => {
+  test('what is no command to the terminal after all swallows nothing', () => {
+    expect(shown('\u001b[\u001b\\\nnext\n')).toBe('[\nnext\n');
+    expect(shown('\u001b]0;title\nnext\n')).toBe(']0;title\nnext\n');
     const screen = new ScreenText();
-    screen.push(`\u001b]0;${'x'.repeat(MAX_ESCAPE_CHARS)}`);
-    expect(screen.push('text\n')).toBe('text\n');
+    expect(screen.push(`\u001b]0;${'x'.repeat(MAX_ESCAPE_CHARS - 10)}`)).toBe('');
+    expect(screen.push(`${'x'.repeat(10)}text\n`)).toMatch(/^\]0;x+text\n$/);
   });
 });
 

@@ -2,6 +2,7 @@
 
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { skipsTheQueue, targetOf } from '../../../src/string/redirect.js';
 import {
@@ -133,6 +134,41 @@ describe('nobody but the shell says that a command has ended', () => {
         `printf 'c ${nonce} 0 /x\\n'; printf '\\036${nonce}\\036\\n'; sleep 0.2; echo real end`,
       ),
     ).toContain('real end');
+  });
+
+  test('whatever is printed, the status is the one of the command, and its last line is the last', async () => {
+    await using place = makePlace();
+    const secret = 'f'.repeat(32);
+    const piece = fc.constantFrom(
+      '\\036',
+      '\\0',
+      `c ${secret} 0 /`,
+      'p 1',
+      'p 2',
+      secret,
+      '\\r',
+      '\\n',
+      '\\033[',
+      '\\033]0;',
+      '\\004',
+      '\\003',
+      '%%',
+      'ü',
+    );
+    const status = fc.integer({ min: 0, max: 255 });
+    let line = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 12 }), status, async (pieces, code) => {
+        const end = `end ${(line += 1)}`;
+        const outcome = await place.run(
+          SHELL,
+          `printf '${pieces.join('')}\\033\\\\\\n'; echo ${end}; (exit ${code})`,
+        );
+        expect(outcome.content.startsWith(`exit: ${code} | cwd: ${place.home}\n---\n`)).toBe(true);
+        expect(outcome.content.endsWith(end)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
   });
 
   test('what runs in the shell has no way to the pipe, and nothing is in its environment', async () => {
