@@ -26,6 +26,8 @@ export interface LogOptions {
   /** A file to append to (created 0600); stderr when absent. */
   readonly file?: string;
   readonly format?: 'json' | 'text';
+  /** Where records go instead of stderr or a file: for a program that has its own way to write there. */
+  readonly out?: { write(line: string): void };
 }
 
 /** Records kept while pino loads; it is loaded by the first record, so that a quiet start pays nothing for it. */
@@ -135,7 +137,7 @@ class Sink {
         timestamp: false, // set per record below, so that early records keep the time they were made
         mixin: (facts: object) => ('time' in facts ? {} : { time: Date.now() }),
       },
-      this.#options.format === 'text' ? asText(out) : out,
+      this.#options.format === 'text' ? asText(this.#options.out ?? out) : (this.#options.out ?? out),
     );
     if (refused !== undefined)
       this.#pino.error({ file: this.#options.file, ...readable({ err: refused }) }, 'log file not usable');

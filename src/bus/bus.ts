@@ -141,7 +141,9 @@ export class Bus extends Resource {
       log: this.#log,
     });
     this.#metrics.add(server);
-    return server.address?.kind === 'tcp' ? `${server.address.url}/metrics` : address;
+    const url = server.address?.kind === 'tcp' ? server.address.url : address;
+    this.#log.info('metrics are served', { url });
+    return `${url}/metrics`;
   }
 
   /** Serves the client at the other end of `link`: a socket, or a pair of streams or descriptors. */

@@ -11,6 +11,7 @@ import { defineRoute } from '../../wire/http/router.js';
 import { HttpServer } from '../../wire/http/server.js';
 import type { BusReport } from '../bus-report.js';
 import { openMetrics } from '../metrics.js';
+import { silentLog } from '../silent-log.js';
 import type { Access } from './access.js';
 
 /** Answers under way; whoever scrapes asks one at a time. */
@@ -34,7 +35,12 @@ export async function openMetricsServer(
   const host = where.host.includes(':') ? `[${where.host}]` : where.host;
   const { tls } = access;
   const server = new HttpServer({
-    log,
+    // Its "listening" would be taken for the bus's own.
+    log: {
+      ...silentLog,
+      warn: (text, facts) => log.warn(text, facts),
+      error: (text, facts) => log.error(text, facts),
+    },
     guard: createBrowserGuard({ hosts: remote ? [host] : [] }),
     headers: { 'X-Content-Type-Options': 'nosniff' },
     settings: { maxInFlight: MAX_SCRAPES },

@@ -12,6 +12,7 @@ import type { Flags } from '../flags.js';
 import { assertServable } from '../standard-streams.js';
 import { announce, stderrOfWorkers } from './say.js';
 import { type BusSettings, readSettings } from './settings.js';
+import { StderrWriter } from './stderr-writer.js';
 import { openTrace } from './trace-file.js';
 
 /** Of a second signal: the drain is not waited for, but a worker that can be killed is killed. */
@@ -24,24 +25,28 @@ export async function serveBus(flags: Flags): Promise<number> {
   const settings = readSettings(flags);
   const { config, where } = settings;
   if (where === 'stdio') assertServable();
-  const log = openLog({ name: 'stdio-bus', ...settings.log });
-  const trace = flags.has('trace') ? openTrace(flags.value('trace') ?? '', settings.log.format) : undefined;
+  const stderr = new StderrWriter();
+  const log = openLog({ name: 'stdio-bus', ...settings.log, out: stderr });
+  const trace = flags.has('trace')
+    ? openTrace(flags.value('trace') ?? '', settings.log.format, stderr)
+    : undefined;
   const env = { ...process.env };
   delete process.env[TOKEN_VARIABLE]; // what we start besides workers shall not have it either
   const bus = new Bus({
     config,
     log,
     env,
-    onStderr: stderrOfWorkers(settings.log.format),
+    onStderr: stderrOfWorkers(stderr, settings.log.format),
     ...(trace !== undefined && { trace: trace.hook }),
   });
   const signals = new Signals();
   try {
-    const code = await run(bus, { flags, settings, log, signals });
+    const code = await run(bus, { flags, settings, log, stderr, signals });
     await trace?.close();
     return code;
   } finally {
     await log.flush();
+    await stderr.flush();
   }
 }
 
@@ -49,10 +54,11 @@ interface Run {
   readonly flags: Flags;
   readonly settings: BusSettings;
   readonly log: Log;
+  readonly stderr: StderrWriter;
   readonly signals: Signals;
 }
 
-async function run(bus: Bus, { flags, settings, log, signals }: Run): Promise<number> {
+async function run(bus: Bus, { flags, settings, log, stderr, signals }: Run): Promise<number> {
   const { where } = settings;
   const allowRemote = flags.has('allow-remote');
   // From the start: unheard, this signal would end us.
@@ -72,7 +78,8 @@ async function run(bus: Bus, { flags, settings, log, signals }: Run): Promise<nu
   }
   running = true;
   const left = where === 'stdio' ? serveStdio(bus) : new Promise<never>(() => {});
-  for (const place of where === 'stdio' ? ['stdio'] : bus.places) announce(place, settings.log.format);
+  for (const place of where === 'stdio' ? ['stdio'] : bus.places)
+    announce(stderr, place, settings.log.format);
   const why = await Promise.race([left, signals.first]);
   if (why === 'left') log.info('the client has left');
   else log.info(`ending: ${why}`);

@@ -4,6 +4,7 @@ import { createWriteStream, openSync, type WriteStream } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import type { TraceHook, TraceRecord } from '../../bus/trace.js';
 import { UsageError } from '../flags.js';
+import type { StderrWriter } from './stderr-writer.js';
 
 /** What waits to be written; past it records are left out and counted: the trace must not slow the messages down. */
 export const MAX_TRACE_BYTES = 16 * 1024 * 1024;
@@ -13,11 +14,14 @@ export interface Trace {
   close(): Promise<void>;
 }
 
-/** An empty name is stderr. */
-export function openTrace(file: string, format: 'text' | 'json'): Trace {
-  const out = file === '' ? process.stderr : openFile(file);
-  const say = file === '' && format === 'text' ? sayRecord : asJson;
-  out.on('error', () => {}); // a full disk or a reader who left ends the trace, not the bus
+/** An empty name is stderr, which has its own way with what cannot be written. */
+export function openTrace(file: string, format: 'text' | 'json', stderr: Pick<StderrWriter, 'write'>): Trace {
+  if (file === '') {
+    const say = format === 'text' ? sayRecord : asJson;
+    return { hook: (record) => stderr.write(`${say(record)}\n`), close: () => Promise.resolve() };
+  }
+  const out = openFile(file);
+  out.on('error', () => {}); // a full disk ends the trace, not the bus
   let left = 0;
   return {
     hook: (record) => {
@@ -25,12 +29,11 @@ export function openTrace(file: string, format: 'text' | 'json'): Trace {
         left += 1;
         return;
       }
-      const lost = left === 0 ? '' : `${JSON.stringify({ trace: 'left out', records: left })}\n`;
+      if (left > 0) out.write(`${JSON.stringify({ trace: 'left out', records: left })}\n`);
       left = 0;
-      out.write(`${lost}${say(record)}\n`);
+      out.write(`${asJson(record)}\n`);
     },
-    close: () =>
-      out === process.stderr ? Promise.resolve() : new Promise((resolve) => out.end(() => resolve())),
+    close: () => new Promise((resolve) => void out.end(() => resolve())),
   };
 }
 

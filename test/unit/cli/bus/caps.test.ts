@@ -4,18 +4,40 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { afterAll, expect, test } from 'vitest';
 import { askBus, MAX_ANSWER_BYTES } from '../../../../src/cli/bus/ask-bus.js';
+import { MAX_UNREAD_STDERR_BYTES, StderrWriter } from '../../../../src/cli/bus/stderr-writer.js';
 import { MAX_TRACE_BYTES, openTrace } from '../../../../src/cli/bus/trace-file.js';
 import { STATS_USAGE } from '../../../../src/cli/bus/usage.js';
 import { parseFlags } from '../../../../src/cli/flags.js';
+import { until } from '../../../helpers/wait.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-caps-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const stderr = { write: (): void => {} };
+
+test('lines past MAX_UNREAD_STDERR_BYTES are left out while nobody reads, and counted when somebody does', async () => {
+  const out = new PassThrough({ highWaterMark: 1 });
+  const writer = new StderrWriter(out);
+  const line = `${'x'.repeat(1023)}\n`;
+  const count = MAX_UNREAD_STDERR_BYTES / 1024 + 50;
+  for (let i = 0; i < count; i++) writer.write(line);
+  let text = '';
+  out.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await until(() => out.writableLength === 0, 'the reader');
+  writer.write('last\n');
+  await writer.flush();
+  await until(() => text.endsWith('last\n'), 'the last line');
+  const left = Number(/stdio-bus: (\d+) lines were left out/.exec(text)?.[1]);
+  expect(left).toBeGreaterThan(0);
+  expect(text.split(line).length - 1 + left).toBe(count);
+});
+
 test('records past MAX_TRACE_BYTES are left out, and it is said how many', async () => {
   const file = join(folder, 'trace');
-  const trace = openTrace(file, 'text');
+  const trace = openTrace(file, 'text', stderr);
   const record = {
     from: 'client 1',
     to: 'worker 1',
@@ -35,7 +57,7 @@ test('records past MAX_TRACE_BYTES are left out, and it is said how many', async
 });
 
 test('a trace that cannot be opened is a mistake of whoever named it', () => {
-  expect(() => openTrace(join(folder, 'none/trace'), 'text')).toThrow('cannot be written (ENOENT)');
+  expect(() => openTrace(join(folder, 'none/trace'), 'text', stderr)).toThrow('cannot be written (ENOENT)');
 });
 
 test('an answer past MAX_ANSWER_BYTES is given up', async () => {
