@@ -1,4 +1,4 @@
-// `npm start`: builds what is needed and runs the most complete server there is.
+// `npm start`: builds what is needed and runs the most complete server there is, with three things to try.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -7,18 +7,34 @@ import { DIST } from './paths.js';
 
 await buildIfStale();
 const given = process.argv.slice(2);
-const args = given.length > 0 ? given : ['--stdio', '--root', process.cwd()];
-if (given.length === 0 && process.stdin.isTTY) {
-  console.error(
-    [
-      `rexd is serving ${process.cwd()} on this terminal. Paste a line:`,
-      '  {"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"me"}}',
-      'Ctrl-D ends it. `npm start -- --help` shows what else it can do.',
-    ].join('\n'),
-  );
-}
-const child = spawn(process.execPath, [join(DIST, 'bin/rexd.js'), ...args], { stdio: 'inherit' });
+const child = spawn(process.execPath, [join(DIST, 'bin/stringd.js'), '--json', ...given], {
+  stdio: ['inherit', 'pipe', 'inherit'],
+});
+let said = '';
+child.stdout.on('data', (chunk: Buffer) => {
+  said += chunk.toString('utf8');
+  const line = /^(\{.*\})\n/.exec(said)?.[1];
+  if (line === undefined)
+    process.stdout.write(chunk); // --help and the like
+  else console.log(thingsToTry((JSON.parse(line) as { url: string }).url));
+});
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
 child.once('exit', (code, signal) => {
   process.exitCode = signal === null ? (code ?? 1) : 130;
 });
+
+function thingsToTry(url: string): string {
+  return [
+    'stringd is running; Ctrl-C ends it. In another terminal, try:',
+    '',
+    '  # 1. an agent of your own, and its first command',
+    `  curl -s ${url}/agents -H 'Content-Type: application/json' -d '{"agent_id":"me"}'`,
+    `  curl -s ${url}/exec -H 'X-Agent-Id: me' -H 'Content-Type: application/json' -d '{"topic":"main","cmd":"/help"}'`,
+    '',
+    '  # 2. a shell that remembers where it is',
+    `  curl -s ${url}/exec -H 'X-Agent-Id: me' -H 'Content-Type: application/json' -d '{"topic":"bash:dev","cmd":"cd /tmp && pwd"}'`,
+    '',
+    '  # 3. the same for an agent that speaks MCP',
+    `  claude mcp add --transport http string ${url}/mcp`,
+  ].join('\n');
+}

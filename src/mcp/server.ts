@@ -23,14 +23,30 @@ export interface McpDefinition {
 }
 
 /** Makes a server for each connection, or for each request over HTTP: it has no state of its own. */
-export async function createServerFactory(definition: McpDefinition): Promise<McpServerFactory> {
+export async function createServerFactory(
+  definition: McpDefinition | ((request: Request | undefined) => McpDefinition),
+): Promise<McpServerFactory> {
   const sdk = await import('@modelcontextprotocol/server');
-  const tools = definition.tools.definitions.map(describeTool);
-  return () => createServer(sdk, definition, tools);
+  return ({ requestInfo }) => {
+    const own = typeof definition === 'function' ? definition(requestInfo) : definition;
+    return createServer(sdk, own, own.tools.definitions.map(describeTool));
+  };
 }
 
+type DescribedTool = ReturnType<typeof describe>;
+const described = new WeakMap<ToolDefinition, DescribedTool>();
+
 /** One row of tools/list. */
-export function describeTool(tool: ToolDefinition) {
+export function describeTool(tool: ToolDefinition): DescribedTool {
+  let row = described.get(tool);
+  if (row === undefined) {
+    row = describe(tool);
+    described.set(tool, row);
+  }
+  return row;
+}
+
+function describe(tool: ToolDefinition) {
   const { name, title, description, annotations } = tool;
   return {
     name,
@@ -45,7 +61,7 @@ export function describeTool(tool: ToolDefinition) {
 function createServer(
   sdk: typeof Sdk,
   definition: McpDefinition,
-  tools: readonly ReturnType<typeof describeTool>[],
+  tools: readonly DescribedTool[],
 ): McpServer {
   const { name, title, version, instructions, prompts = [] } = definition;
   const server = new sdk.McpServer(

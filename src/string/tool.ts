@@ -1,0 +1,34 @@
+// The one tool of String, as every model sees it: over /mcp, over standard streams, and in a loop of one's own.
+
+import * as z from 'zod/mini';
+import type { ToolDefinition } from '../mcp/tool.js';
+
+const Input = z.object({
+  topic: z
+    .string()
+    .check(
+      z.describe(
+        'Session: a tab name (main, docs), app:NAME[:CONFIG], bash:NAME, or a hub (app bash tool event system agent).',
+      ),
+    ),
+  cmd: z
+    .string()
+    .check(
+      z.minLength(1),
+      z.describe(
+        'One command, e.g. /help, /open ./README.md, /info. Further lines are its body. In bash:NAME: shell input.',
+      ),
+    ),
+});
+
+export const StringTool = {
+  name: 'string',
+  title: 'String',
+  description: [
+    'Run one String command in a topic. A topic is a session with its own document, variables and history; it is made on first use.',
+    'Start with topic "main" and cmd "/help". Files and pages: /open TARGET. Shell: topic "bash:dev", cmd is typed into a persistent shell (//help for its own commands).',
+    'Events from webhooks: /events, /events.read ID, /events.ack ID. The answer is <𝒞=string:TOPIC>…</𝒞>; failures begin with ERROR(CODE).',
+  ].join(' '),
+  input: Input,
+  annotations: { openWorldHint: true },
+} as const satisfies ToolDefinition<typeof Input>;
