@@ -88,7 +88,15 @@ async function toPart(file: OutputFile): Promise<Part> {
     // `import()` of a part becomes a promise of `require`, which is ours.
     supported: { 'dynamic-import': false },
   });
-  return { name: nameOf(file.path), code: lighten(code) };
+  return { name: nameOf(file.path), code: escapeNonAscii(lighten(code)) };
+}
+
+/** esbuild has escaped everything but regular expressions, where two escaped halves of a character are the character too. */
+function escapeNonAscii(code: string): string {
+  return code.replaceAll(
+    /[\u0080-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 /**

@@ -6,6 +6,7 @@ import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
 import { EVENTS, METHODS } from '../src/rexd/protocol.js';
 import { renderBusConfigPage } from './bus-config-page.js';
 import { renderConfigPage } from './config-page.js';
+import { renderStringdPage } from './http-page.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';
@@ -15,6 +16,7 @@ const pages: Readonly<Record<string, () => string>> = {
   'docs/bus-config.md': renderBusConfigPage,
   'docs/config.md': renderConfigPage,
   'docs/limits.md': renderLimitsPage,
+  'docs/protocol/stringd.md': renderStringdPage,
   'docs/protocol/rexd.md': () =>
     renderProtocolPage({
       title: 'REXD v1',

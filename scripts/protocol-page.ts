@@ -61,7 +61,7 @@ export function renderProtocolPage(page: ProtocolPage): string {
     `# ${page.title}`,
     `Written by \`npm run docs\` from \`${page.source}\`; do not edit.`,
     '## Methods',
-    table(
+    tableOf(
       ['method', 'what it does'],
       page.methods.map((method) => [`[\`${method.name}\`](#${anchor(method.name)})`, method.summary]),
     ),
@@ -75,7 +75,7 @@ export function renderProtocolPage(page: ProtocolPage): string {
     ]),
     '## Error codes',
     'An error is `{code, message, data}`; `message` is for people and may change, `code` and `data` are for programs.',
-    table(
+    tableOf(
       ['code', 'name', 'when', 'data'],
       Object.entries(page.errorCodes).map(([name, code]) => {
         const { when, data } = page.errorNotes[name] ?? { when: '', data: '' };
@@ -83,12 +83,12 @@ export function renderProtocolPage(page: ProtocolPage): string {
       }),
     ),
     'Those of JSON-RPC 2.0, which every method may answer:',
-    table(
+    tableOf(
       ['code', 'when', 'data'],
       page.standardErrors.map(([code, when, data]) => [`\`${code}\``, when, data]),
     ),
     'What `data.reason` of `-32602` may be:',
-    table(['reason', 'about'], page.invalidParams),
+    tableOf(['reason', 'about'], page.invalidParams),
   ]
     .join('\n\n')
     .concat('\n');
@@ -109,9 +109,14 @@ function renderMethod(method: MethodRow, { errorCodes, methodNotes }: ProtocolPa
   ];
 }
 
+/** The fields of a JSON schema, as rows. */
+export function fieldsOf(schema: z.core.JSONSchema.JSONSchema, input: boolean): string {
+  return fields(schema as Schema, input);
+}
+
 function fields(schema: Schema, input: boolean): string {
   const rows = rowsOf(schema, '', input);
-  return rows.length === 0 ? 'None.' : table(['field', 'type', input ? 'required' : 'always there'], rows);
+  return rows.length === 0 ? 'None.' : tableOf(['field', 'type', input ? 'required' : 'always there'], rows);
 }
 
 /** A field, and behind it the fields of what it holds: `limits.max_output_bytes`, `entries[].name`. */
@@ -160,7 +165,7 @@ function rangeText(min: number | undefined, max: number | undefined, unit: strin
   return min === undefined ? undefined : `at least ${min}${unit}`;
 }
 
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');

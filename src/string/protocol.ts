@@ -250,6 +250,7 @@ export const ROUTES = {
       ),
       400: failed('`agent_id required`, or `Invalid topic: <raw>`'),
       401: failed('Unknown agent: <id>'),
+      429: failed('`TOO_MANY_TOPICS`: some must be closed first.'),
     },
   },
   closeSession: {

@@ -106,7 +106,9 @@ export class StringDaemon extends Resource {
       root: config.root,
     });
     const services = { events: this.#inbox, agents: this.#agents, daemon: this.#control() };
-    this.#runtimes = new Runtimes({ dataDir: config.dataDir, services, log });
+    const topics = { strict: config.strictTopics };
+    this.#runtimes = new Runtimes({ dataDir: config.dataDir, services, log, topics });
+    this.#runtimes.restore(store.list());
     await this.#listen(store);
   }
 

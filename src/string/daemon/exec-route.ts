@@ -77,8 +77,8 @@ function readOrder(agentId: string, body: JsonObject | undefined, executor: Exec
 /** It becomes part of a line of its own. */
 function readRequestId(given: unknown): string | undefined {
   if (given === undefined || given === null || given === '') return undefined;
-  // oxlint-disable-next-line no-control-regex -- exactly these would end the line
-  if (typeof given !== 'string' || given.length > MAX_REQUEST_ID_CHARS || /[\u0000-\u001f\u007f]/.test(given))
+  // Nothing that would end the line, or drive a terminal that shows it.
+  if (typeof given !== 'string' || given.length > MAX_REQUEST_ID_CHARS || /\p{Cc}/u.test(given))
     throw badRequest(`request_id must be one line of at most ${MAX_REQUEST_ID_CHARS} characters`);
   return given;
 }

@@ -1,10 +1,10 @@
 // One command from any surface to its outcome: its topic, its turn, its runtime.
 
-import { targetOf } from '../redirect.js';
+import { skipsTheQueue, targetOf } from '../redirect.js';
 import type { CommandOutcome } from '../runtime.js';
 import { fail, bodyOf } from '../result.js';
 import type { AgentPlace } from '../services.js';
-import { parseTopic, type Topic } from '../topic.js';
+import { parseTopic, type Topic, type TopicOptions } from '../topic.js';
 import type { AgentLives } from './agent-lives.js';
 import { joinSignals } from './join-signals.js';
 import { CancelledError, type Running } from './running.js';
@@ -48,6 +48,10 @@ export class Executor {
     this.#parts = parts;
   }
 
+  get topicOptions(): TopicOptions {
+    return { strict: this.#parts.strictTopics };
+  }
+
   /** Undefined for what is no topic. */
   parseTopic(raw: string | undefined): Topic | undefined {
     return parseTopic(raw, { strict: this.#parts.strictTopics });
@@ -66,12 +70,12 @@ export class Executor {
       return this.#run(call, topic, present([life, cancel?.signal, call.signal]));
     };
     try {
-      const outcome =
-        call.whenBusy === 'refuse'
+      const leave = (): AbortSignal[] => present([life, cancel?.signal, call.gone?.()]);
+      const outcome = skipsTheQueue(topic, cmd)
+        ? await task()
+        : call.whenBusy === 'refuse'
           ? await lanes.atOnce(agent.id, topic.name, task)
-          : await lanes.inTurn(agent.id, topic.name, task, () =>
-              present([life, cancel?.signal, call.gone?.()]),
-            );
+          : await lanes.inTurn(agent.id, topic.name, task, leave);
       stats.onCommand(call.surface, outcome.ok ? 'ok' : 'failed', performance.now() - started);
       return outcome;
     } catch (thrown) {

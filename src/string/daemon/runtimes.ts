@@ -1,5 +1,7 @@
 // The runtimes of the agents: made when one is first needed, and gone when the agent is, or moves.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { Resource } from '../../base/resource.js';
@@ -18,13 +20,20 @@ interface Held {
 export class Runtimes extends Resource {
   readonly #make: (agent: AgentPlace) => Runtime;
   readonly #log: Log;
+  readonly #dataDir: string;
   readonly #held = new Map<string, Held>();
   readonly #retired = new Set<Held>();
 
   constructor(options: Omit<RuntimeOptions, 'agent'>) {
     super();
     this.#log = options.log;
+    this.#dataDir = options.dataDir;
     this.#make = (agent) => new Runtime({ ...options, agent });
+  }
+
+  /** Those that were at work when the last daemon ended: their topics are open again. */
+  restore(agents: Iterable<AgentPlace>): void {
+    for (const agent of agents) if (existsSync(join(this.#dataDir, 'sessions', agent.id))) this.#hold(agent);
   }
 
   of(agent: AgentPlace): Runtime {
@@ -43,7 +52,7 @@ export class Runtimes extends Resource {
   /** Open topics of all agents. */
   get topics(): number {
     let count = 0;
-    for (const runtime of this.all()) count += runtime.topics().length;
+    for (const runtime of this.all()) count += runtime.topicCount;
     return count;
   }
 
@@ -69,11 +78,11 @@ export class Runtimes extends Resource {
     if (held.running === 0) await this.#close(held);
   }
 
-  /** The agent is gone, and all that runs for it goes with it. */
+  /** The agent is gone, and with it all that runs for it, and what its topics remember. */
   async remove(agentId: string): Promise<void> {
     const held = this.#held.get(agentId);
     this.#held.delete(agentId);
-    if (held !== undefined) await this.#close(held);
+    if (held !== undefined) await this.#close(held, true);
   }
 
   protected async release(): Promise<void> {
@@ -91,10 +100,11 @@ export class Runtimes extends Resource {
     return held;
   }
 
-  async #close(held: Held): Promise<void> {
+  async #close(held: Held, isForgotten = false): Promise<void> {
     this.#retired.delete(held);
+    const { runtime } = held;
     try {
-      await held.runtime.close();
+      await (isForgotten ? runtime.discard() : runtime.close());
     } catch (thrown) {
       this.#log.error('a runtime could not be closed', { error: toError(thrown).message });
     }

@@ -1,9 +1,13 @@
 // The routes of topics: listing, opening, closing.
 
 import type { RequestContext } from '../../wire/http/context.js';
+import { HttpError } from '../../wire/http/errors.js';
 import { sendJson } from '../../wire/http/reply.js';
 import type { AgentStore } from '../agents/agent-store.js';
 import type { SessionInfo } from '../protocol.js';
+import type { Runtime } from '../runtime.js';
+import { TooManyTopicsError } from '../session/sessions.js';
+import type { Topic } from '../topic.js';
 import type { Executor } from './executor.js';
 import { badRequest, findAgent, readObject, shorten, textOf } from './requests.js';
 import type { Runtimes } from './runtimes.js';
@@ -37,7 +41,7 @@ export async function openSession(ctx: RequestContext<unknown>, parts: SessionPa
   const topic = raw === undefined || typeof raw === 'string' ? parts.executor.parseTopic(raw) : undefined;
   if (topic === undefined)
     throw badRequest(`Invalid topic: ${shorten(typeof raw === 'string' ? raw : JSON.stringify(raw))}`);
-  const { created } = parts.runtimes.of(agent).open(topic);
+  const { created } = openTopic(parts.runtimes.of(agent), topic);
   sendJson(ctx, 200, { agent_id: agent.id, topic: topic.name, topic_type: topic.type, created });
 }
 
@@ -49,6 +53,17 @@ export async function closeSession(
   const topic = executor.parseTopic(raw);
   const deleted = topic !== undefined && (await runtimes.find(agent_id)?.closeTopic(topic)) === true;
   sendJson(ctx, 200, { agent_id, topic: topic?.name ?? raw, deleted });
+}
+
+function openTopic(runtime: Runtime, topic: Topic): { created: boolean } {
+  try {
+    return runtime.open(topic);
+  } catch (thrown) {
+    if (!(thrown instanceof TooManyTopicsError)) throw thrown;
+    throw new HttpError(429, 'TOO_MANY_TOPICS', thrown.message, {
+      body: { error: 'TOO_MANY_TOPICS', message: thrown.message },
+    });
+  }
 }
 
 export function refuseSessionPath(): never {

@@ -11,4 +11,4 @@ export interface Clause {
   readonly knownFailure?: string;
 }
 
-export type Transport = 'stdio';
+export type Transport = 'stdio' | 'http';

@@ -17,6 +17,7 @@ import { rexdPty } from '../clauses/rexd-pty.js';
 import { rexdResume } from '../clauses/rexd-resume.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
+import { stringHttp } from '../clauses/string-http.js';
 
 const tables = [
   rexdClients,
@@ -34,6 +35,7 @@ const tables = [
   rexdResume,
   rexdWire,
   rexd,
+  stringHttp,
 ] as const;
 
 type IdsOf<Table> = Table extends unknown ? keyof Table : never;

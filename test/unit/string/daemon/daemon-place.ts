@@ -13,7 +13,7 @@ export interface DaemonPlace extends AsyncDisposable {
   readonly url: string;
   readonly root: string;
   readonly stops: number[];
-  ask(path: string, options?: Ask): Promise<Reply>;
+  readonly ask: (path: string, options?: Ask) => Promise<Reply>;
   /** One command of the agent `me`, by /exec. */
   exec(topic: string, cmd: string, more?: Record<string, unknown>): Promise<Reply>;
   stream(path: string, options?: Ask): OpenStream;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_CHANFLOW_BLOCKS } from '../../../../src/string/daemon/chanflow-route.js';
+import { MAX_TURN_BLOCKS } from '../../../../src/string/chanflow/answer.js';
 import { MAX_MCP_DEFINITIONS } from '../../../../src/string/daemon/mcp-route.js';
 import { PROGRESS_BEAT_MS } from '../../../../src/string/daemon/waits.js';
 import { StringTool } from '../../../../src/string/tool.js';
@@ -108,13 +108,13 @@ test('ChanFlow: one block of answer for each of ours, in order, in the caller’
   ]);
   expect(tags).toEqual([
     ['file:notes', 'Session info'],
-    ['main', '✗ INVALID_TARGET: Invalid topic: bad!'],
+    ['bad!', '✗ INVALID_TARGET: Invalid topic: bad!'],
     ['main', '✗ COMMAND_UNSUPPORTED: Commands must start with /. Use /help for details.'],
   ]);
   expect((await send('<𝒞=string:main>\n/info\n')).text).toContain(
     '✗ INVALID_PAYLOAD: unterminated channel block',
   );
   expect((await send('nothing for us')).text).toBe('');
-  const many = '<𝒞=string:main>\n/info\n</𝒞>\n'.repeat(MAX_CHANFLOW_BLOCKS + 1);
+  const many = '<𝒞=string:main>\n/info\n</𝒞>\n'.repeat(MAX_TURN_BLOCKS + 1);
   expect((await send(many)).status).toBe(400);
 });
