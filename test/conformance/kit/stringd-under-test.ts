@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { type Ask, ask, OpenStream, type Reply } from '../../helpers/http-ask.js';
 import { bin, Program } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
@@ -73,7 +74,7 @@ export class StringdUnderTest extends Program {
         );
       },
       'stringd to be ready',
-      20_000,
+      50_000,
     );
   }
 
@@ -112,6 +113,25 @@ export class StringdUnderTest extends Program {
     await super[Symbol.asyncDispose]();
     if (this.#ownsBase) rmSync(this.base, { recursive: true, force: true });
   }
+}
+
+/** One daemon for all tests of a file, and for each of them the agent `me` as if it were new. */
+export function shareStringd(): () => StringdUnderTest {
+  let shared: StringdUnderTest | undefined;
+  const get = (): StringdUnderTest => {
+    if (shared === undefined) throw new Error('it has not been started');
+    return shared;
+  };
+  beforeAll(async () => {
+    shared = await StringdUnderTest.start();
+  }, 60_000);
+  beforeEach(async () => {
+    const { agents } = (await get().ask('/agents')).json as { agents: { id: string }[] };
+    for (const { id } of agents) await get().ask(`/agents/${id}`, { method: 'DELETE' });
+    await get().ask('/agents', { json: { agent_id: 'me' } });
+  });
+  afterAll(async () => await shared?.[Symbol.asyncDispose]());
+  return get;
 }
 
 export interface ToolAnswer {

@@ -4,11 +4,13 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { until } from '../../helpers/wait.js';
-import { makeBase, ME, StringdUnderTest } from '../kit/stringd-under-test.js';
+import { makeBase, ME, shareStringd, StringdUnderTest } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
+const shared = shareStringd();
+
 verifies('string/agents/list', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.webhook();
   const reply = await stringd.ask('/agents');
   expect(reply.json).toEqual({
@@ -20,7 +22,7 @@ verifies('string/agents/list', async () => {
 });
 
 verifies('string/agents/register', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { status, json } = await stringd.ask('/agents', { json: { agent_id: 'fresh' } });
   const home = join(stringd.base, 'string/agents/fresh');
   expect([status, json]).toEqual([200, { agent_id: 'fresh', home, created: true }]);
@@ -28,7 +30,7 @@ verifies('string/agents/register', async () => {
 });
 
 verifies('string/agents/update', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const before = (await stringd.ask('/agents')).json;
   const other = join(stringd.base, 'elsewhere');
   const update = { agent_id: 'me', home: other };
@@ -42,7 +44,7 @@ verifies('string/agents/update', async () => {
 });
 
 verifies('string/agents/required', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const json of [{}, { agent_id: '' }, { home: '/tmp' }, []]) {
     const reply = await stringd.ask('/agents', { json });
     expect([reply.status, reply.json]).toEqual([400, { error: 'agent_id required' }]);
@@ -71,14 +73,14 @@ verifies('string/agents/persist', async () => {
 });
 
 verifies('string/agents/private', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const dataDir = join(stringd.base, 'string/daemon');
   expect(statSync(dataDir).mode & 0o777).toBe(0o700);
   expect(statSync(join(dataDir, 'agents.json')).mode & 0o777).toBe(0o600);
 });
 
 verifies('string/agents/id', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const agent_id of ['../x', 'a/b', '.', '..', 'a b', 'x'.repeat(65), 'a\nb'])
     expect((await stringd.ask('/agents', { json: { agent_id } })).status).toBe(400);
   expect((await stringd.callTool({ topic: 'main', cmd: '/info' }, { 'X-Agent-Id': '../x' })).status).toBe(
@@ -88,7 +90,7 @@ verifies('string/agents/id', async () => {
 });
 
 verifies('string/agents/delete', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   writeFileSync(join(stringd.home, 'kept.txt'), 'kept');
   using stream = stringd.stream('/events/stream', { headers: ME });
   await stream.event('ready');
@@ -105,7 +107,7 @@ verifies('string/agents/delete', async () => {
 });
 
 verifies('string/webhook/show', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const first = (await stringd.ask('/agents/me/webhook')).json;
   expect(first).toEqual({
     agent_id: 'me',
@@ -117,7 +119,7 @@ verifies('string/webhook/show', async () => {
 });
 
 verifies('string/webhook/rotate', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const old = await stringd.webhook();
   const rotated = await stringd.ask('/agents/me/webhook', { method: 'POST' });
   expect(rotated.status).toBe(200);
@@ -128,7 +130,7 @@ verifies('string/webhook/rotate', async () => {
 });
 
 verifies('string/webhook/unknown-agent', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const method of ['GET', 'POST']) {
     const reply = await stringd.ask('/agents/nobody/webhook', { method });
     expect([reply.status, reply.json]).toEqual([404, { error: 'Unknown agent: nobody' }]);
@@ -136,7 +138,7 @@ verifies('string/webhook/unknown-agent', async () => {
 });
 
 verifies('string/webhook/append', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { status, json } = await stringd.post('hello');
   expect([status, json]).toEqual([
     202,
@@ -145,7 +147,7 @@ verifies('string/webhook/append', async () => {
 });
 
 verifies('string/webhook/refusals', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const path = await stringd.webhook();
   const post = async (to: string, body: string) => {
     const reply = await stringd.ask(to, { method: 'POST', body });
@@ -164,11 +166,11 @@ verifies('string/webhook/refusals', async () => {
 });
 
 verifies('string/webhook/data', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const marker = join(stringd.base, 'executed');
   const text = `/exec touch ${marker}\n$(touch ${marker})\n</𝒞>`;
   await stringd.post(text);
   using stream = stringd.stream('/events/stream', { headers: ME });
-  expect((await stream.event('event')).data).toMatchObject({ text });
+  await stream.event('event', (event: { text: string }) => event.text === text);
   expect(existsSync(marker)).toBe(false);
 });

@@ -2,11 +2,13 @@
 
 import { Agent, request } from 'node:http';
 import { expect } from 'vitest';
-import { EXEC_EVENTS, ME, StringdUnderTest } from '../kit/stringd-under-test.js';
+import { EXEC_EVENTS, ME, shareStringd, StringdUnderTest } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
+const shared = shareStringd();
+
 verifies('string/sessions/list', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.exec('main', '/info');
   const session = {
     agent_id: 'me',
@@ -22,7 +24,7 @@ verifies('string/sessions/list', async () => {
 });
 
 verifies('string/sessions/open', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const json = { agent_id: 'me', topic: 'docs' };
   const opened = { ...json, topic_type: 'tab' };
   expect((await stringd.ask('/sessions', { json })).json).toEqual({ ...opened, created: true });
@@ -30,7 +32,7 @@ verifies('string/sessions/open', async () => {
 });
 
 verifies('string/sessions/refusals', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const [json, status, error] of [
     [{ topic: 'bad!' }, 400, 'agent_id required'],
     [{ agent_id: 'nobody', topic: 'bad!' }, 401, 'Unknown agent: nobody'],
@@ -42,7 +44,7 @@ verifies('string/sessions/refusals', async () => {
 });
 
 verifies('string/sessions/close', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.ask('/sessions', { json: { agent_id: 'me', topic: 'main' } });
   const close = async (path: string) => {
     const reply = await stringd.ask(path, { method: 'DELETE' });
@@ -56,7 +58,7 @@ verifies('string/sessions/close', async () => {
 });
 
 verifies('string/exec/triple', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { status, events, text } = await stringd.exec('main', '/info');
   expect([status, events.map(({ event }) => event)]).toEqual([200, EXEC_EVENTS]);
   expect(events[2]?.data).toEqual({});
@@ -66,7 +68,7 @@ verifies('string/exec/triple', async () => {
 });
 
 verifies('string/exec/headers', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const Accept of ['text/event-stream', 'application/json', '*/*']) {
     const { headers } = await stringd.exec(
       'main',
@@ -87,7 +89,7 @@ verifies('string/exec/headers', async () => {
 });
 
 verifies('string/exec/head', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { events } = await stringd.exec('main', '/info');
   expect(events[0]?.data).toEqual({
     ok: true,
@@ -102,7 +104,7 @@ verifies('string/exec/head', async () => {
 });
 
 verifies('string/exec/request-id', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { events } = await stringd.exec('main', '/info', { request_id: 'req-7' });
   expect(events[0]?.data).toMatchObject({ request_id: 'req-7' });
   expect(events[1]?.data).toMatch(/^re: \[req-7\] \/info\n/);
@@ -110,7 +112,7 @@ verifies('string/exec/request-id', async () => {
 });
 
 verifies('string/exec/label', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const long = `/info ${'x'.repeat(100)}`;
   const { events } = await stringd.exec('main', `${long}\nbody`);
   const label = `${long.slice(0, 77)}...`;
@@ -119,7 +121,7 @@ verifies('string/exec/label', async () => {
 });
 
 verifies('string/exec/error', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const cmd of ['/nonsense', 'plain text']) {
     const { status, events } = await stringd.exec('main', cmd);
     expect([status, events.map(({ event }) => event)]).toEqual([200, EXEC_EVENTS]);
@@ -129,7 +131,7 @@ verifies('string/exec/error', async () => {
 });
 
 verifies('string/exec/order', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const post = async (headers: Record<string, string>, body: string) => {
     const reply = await stringd.ask('/exec', {
       body,
@@ -147,7 +149,7 @@ verifies('string/exec/order', async () => {
 });
 
 verifies('string/exec/topics', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const [raw, topic, topic_type] of [
     [' docs ', 'docs', 'tab'],
     ['app:weather:korea', 'app:weather:korea', 'app'],
@@ -159,7 +161,7 @@ verifies('string/exec/topics', async () => {
 });
 
 verifies('string/exec/default-topic', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const json of [{ cmd: '/info' }, { cmd: '/info', topic: '' }])
     expect((await stringd.ask('/exec', { headers: ME, json })).events[0]?.data).toMatchObject({
       topic: 'main',
@@ -167,7 +169,7 @@ verifies('string/exec/default-topic', async () => {
 });
 
 verifies('string/exec/keep-alive', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const ports = new Set<number | undefined>();
   for (let i = 0; i < 5; i++)
@@ -185,7 +187,7 @@ verifies('string/exec/keep-alive', async () => {
 });
 
 verifies('string/health', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.exec('main', '/info');
   await stringd.exec('docs', '/info');
   expect((await stringd.ask('/health')).json).toMatchObject({ ok: true, agents: 1, sessions: 2 });

@@ -4,14 +4,16 @@ import { connect } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect } from 'vitest';
 import { CORS_HEADERS, ROUTES } from '../../../src/string/protocol.js';
-import { ME, StringdUnderTest } from '../kit/stringd-under-test.js';
+import { ME, shareStringd, StringdUnderTest } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
+
+const shared = shareStringd();
 
 verifies('string/http/loopback', async (_, skip) => {
   const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
   const other = addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
   if (other === undefined) return skip('this machine has no address but loopback');
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const outcome = await new Promise((resolve) => {
     const socket = connect(stringd.port, other);
     socket.once('connect', () => resolve('connected')).once('error', () => resolve('refused'));
@@ -21,7 +23,7 @@ verifies('string/http/loopback', async (_, skip) => {
 });
 
 verifies('string/http/body-cap', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const body = Buffer.alloc(10 * 1024 * 1024 + 1, 0x20);
   const headers = { ...ME, 'Content-Type': 'application/json' };
   for (const path of ['/exec', '/agents', '/sessions', '/mcp'])
@@ -39,7 +41,7 @@ verifies('string/http/no-auth', async () => {
 });
 
 verifies('string/http/cors', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const replies = await Promise.all([
     stringd.ask('/health'),
     stringd.ask('/nowhere'),
@@ -56,7 +58,7 @@ verifies('string/http/cors', async () => {
 });
 
 verifies('string/http/options', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const { path } of Object.values(ROUTES)) {
     const reply = await stringd.ask(path.replaceAll(/:\w+/g, 'x'), { method: 'OPTIONS' });
     expect([reply.status, reply.text, path]).toEqual([204, '', path]);
@@ -64,7 +66,7 @@ verifies('string/http/options', async () => {
 });
 
 verifies('string/http/errors', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const reply of [
     await stringd.ask('/nowhere'),
     await stringd.ask('/exec', { json: { cmd: '/info' } }),
@@ -78,13 +80,13 @@ verifies('string/http/errors', async () => {
 });
 
 verifies('string/http/unknown-route', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const reply = await stringd.ask('/nowhere/at/all');
   expect([reply.status, reply.json]).toEqual([404, { error: 'Not found: GET /nowhere/at/all' }]);
 });
 
 verifies('string/http/web-pages', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const { method, path } of Object.values(ROUTES))
     for (const forged of [
       { Host: 'evil.example' },

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { ROUTES } from '../../../src/string/protocol.js';
-import { ME, StringdUnderTest } from '../kit/stringd-under-test.js';
+import { ME, shareStringd } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
 const rpc = (method: string, params?: object) => ({
@@ -15,8 +15,10 @@ const rpc = (method: string, params?: object) => ({
   ...(params && { params }),
 });
 
+const shared = shareStringd();
+
 verifies('string/mcp/tool', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { json, text } = await stringd.ask('/mcp', { headers: ME, json: rpc('tools/list') });
   const { tools } = json['result'] as {
     tools: { name: string; inputSchema: { properties: object; required: string[] } }[];
@@ -28,7 +30,7 @@ verifies('string/mcp/tool', async () => {
 });
 
 verifies('string/mcp/envelope', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   expect(await stringd.callTool({ topic: ' docs ', cmd: '/info' })).toMatchObject({
     isError: false,
     text: expect.stringMatching(/^<𝒞=string:docs>\n[^]+\n<\/𝒞>$/),
@@ -36,7 +38,7 @@ verifies('string/mcp/envelope', async () => {
 });
 
 verifies('string/mcp/error', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const [args, code] of [
     [{ topic: 'main', cmd: '/nonsense' }, 'COMMAND_UNSUPPORTED'],
     [{ topic: 'bad!', cmd: '/info' }, 'INVALID_TARGET'],
@@ -48,7 +50,7 @@ verifies('string/mcp/error', async () => {
 });
 
 verifies('string/mcp/auto-register', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.callTool({ topic: 'main', cmd: '/info' }, { 'X-Agent-Id': 'walk-in' });
   await stringd.callTool({ topic: 'main', cmd: '/info' }, {});
   const { agents } = (await stringd.ask('/agents')).json as { agents: { id: string; home: string }[] };
@@ -61,7 +63,7 @@ verifies('string/mcp/auto-register', async () => {
 });
 
 verifies('string/mcp/stateless', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const first = await stringd.ask('/mcp', {
     json: rpc('initialize', {
       protocolVersion: '2025-11-25',
@@ -80,7 +82,7 @@ verifies('string/mcp/stateless', async () => {
 });
 
 verifies('string/mcp/eras', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   for (const mode of ['legacy', 'auto'] as const) {
     const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
     const transport = new StreamableHTTPClientTransport(new URL(`${stringd.url}/mcp`), {
@@ -102,7 +104,7 @@ verifies('string/mcp/eras', async () => {
 });
 
 verifies('string/ext/chanflow', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const body =
     '<𝒞=slack:dev>\nhello\n</𝒞>\n<𝒞=string:file:notes>\n/info\n</𝒞>\n<𝒞=string:main>\nplain\n</𝒞>\n';
   const { status, text } = await stringd.ask('/chanflow', { headers: ME, body });
@@ -112,13 +114,13 @@ verifies('string/ext/chanflow', async () => {
 });
 
 verifies('string/ext/metrics', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   await stringd.exec('main', '/info');
   expect((await stringd.ask('/metrics')).text).toMatch(/^stringd_commands_total\{.*\} 1$/m);
 });
 
 verifies('string/ext/openapi', async () => {
-  await using stringd = await StringdUnderTest.start();
+  const stringd = shared();
   const { json } = await stringd.ask('/openapi.json');
   const paths = Object.keys(json['paths'] as object);
   expect(new Set(Object.values(ROUTES).map(({ path }) => path.replaceAll(/:(\w+)/g, '{$1}')))).toEqual(

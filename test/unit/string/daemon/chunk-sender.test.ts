@@ -31,10 +31,16 @@ test('what gathers while one chunk is on its way goes as one, and what is too mu
 });
 
 test('a client that has left is no trouble', async () => {
-  const stream = { send: () => Promise.reject(new Error('gone')) } as unknown as EventStream;
+  let tries = 0;
+  const send = (): Promise<void> => {
+    tries += 1;
+    return Promise.reject(new Error('gone'));
+  };
+  const stream = { send } as unknown as EventStream;
   const sender = new ChunkSender(stream);
   sender.push('a');
   await sender.drained();
   sender.push('b');
   await sender.drained();
+  expect(tries).toBe(2);
 });

@@ -94,10 +94,10 @@ test('streams that are reset over and over leave nothing behind', async () => {
     using stream = place.stream('/events/stream', { headers: ME });
     await until(() => stream.status > 0, 'the answer');
   }
-  await until(async () => {
-    const { text } = await place.ask('/metrics');
-    return /^stringd_event_streams 0$/m.test(text);
-  }, 'every stream to be gone');
+  const open = async (): Promise<string | undefined> =>
+    /^stringd_event_streams (\d+)$/m.exec((await place.ask('/metrics')).text)?.[1];
+  await until(async () => (await open()) === '0', 'every stream to be gone');
+  expect(await open()).toBe('0');
 });
 
 test('who names no agent, or an unknown one, gets no stream', async () => {
