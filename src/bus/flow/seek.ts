@@ -1,8 +1,7 @@
 // Finds the next byte that matters inside a JSON string, sixteen at a time, where the machine can do that.
 //
-// To be strict about strings every byte of them has to be looked at, and of long messages they are all there is. JavaScript
-// looks at four bytes in the time this takes for sixty. It is forty instructions of WebAssembly, written out below, and it
-// works on its own memory: the one block that all reads go to.
+// To be strict about strings every byte of them has to be looked at, and of long messages they are all there is. This is a
+// loop of WebAssembly, written out below, and it works on its own memory: the one block that all reads go to.
 
 /** Position of the first quote, backslash or control character at `from` or behind it. There must be one. */
 export type Seek = (from: number) => number;
