@@ -17,6 +17,12 @@ export function targetOf(topic: Topic, cmd: string, options: TopicOptions = {}):
   return parseTopic(word, options) ?? topic;
 }
 
+/** `/open bash:x` for that very shell, by whatever way it came there. No program is called `/open`, so nothing is lost. */
+export function opensShell(topic: Topic, cmd: string): boolean {
+  const line = parseCommandLine(cmd);
+  return line?.word.toLowerCase() === 'open' && line.body === undefined && line.args.trim() === topic.name;
+}
+
 /** What is said about a command that runs in a shell cannot wait for its end: `//interrupt`, `//send`, `//tail`, … */
 export function skipsTheQueue(topic: Topic, cmd: string): boolean {
   if (topic.type !== 'bash' || !cmd.trimStart().startsWith('//')) return false;

@@ -8,7 +8,7 @@ import { parseCommandLine } from './command-line.js';
 import type { CommandCall, RuntimeParts } from './commands/command.js';
 import { findCommand } from './commands/table.js';
 import { AgentFiles } from './files/agent-files.js';
-import { targetOf } from './redirect.js';
+import { opensShell, targetOf } from './redirect.js';
 import { bodyOf, type CommandResult, type EditChange, fail } from './result.js';
 import type { AgentPlace, RuntimeServices } from './services.js';
 import type { Session } from './session/session.js';
@@ -178,7 +178,10 @@ export class Runtime extends Resource {
     { topic: asked, cmd, signal, emit }: RunCall,
   ): CommandResult | Promise<CommandResult> {
     const call: Omit<CommandCall, 'line'> = { session, runtime: this.#parts, signal, emit };
-    if (session.topic.type === 'bash') return asked.type === 'bash' ? runInShell(call, cmd) : openShell(call);
+    if (session.topic.type === 'bash') {
+      const opens = asked.type !== 'bash' || opensShell(session.topic, cmd);
+      return opens ? openShell(call) : runInShell(call, cmd);
+    }
     // Nothing said to a hub shows it.
     const line = parseCommandLine(session.topic.type === 'hub' && cmd.trim() === '' ? '/open' : cmd);
     if (line === undefined)

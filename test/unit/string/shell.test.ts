@@ -396,6 +396,9 @@ describe('what is said about a shell', () => {
       topic: { name: 'bash:dev' },
       content: expect.stringMatching(/^Opened bash:dev\n---\ncwd: .*\npid: running/s),
     });
+    // A daemon that queues by the target hands it on as the topic.
+    expect(await place.run('bash:dev', '/open bash:dev')).toMatchObject({ ok: true });
+    expect(await place.run('bash:dev', '/open bash:other')).toMatchObject({ code: 'EXIT_127' });
     expect((await place.run('bash', '/open')).content).toMatch(
       /## Sessions \(1\)\n {2}bash:dev {2}alive · cwd: /,
     );
