@@ -1,6 +1,6 @@
 // What `rexd` does once its flags are known: serve a client, or say what a configuration comes to.
 
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statfsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errnoOf, LocalError } from '../base/errors.js';
 import { isInside } from '../host/files/is-inside.js';
@@ -163,6 +163,9 @@ function isReaderGone(lost: Error): boolean {
 /** Without making anything, so it can only look at what is there. */
 function assertWritable(what: string, file: string): void {
   const there = existsSync(file) ? file : nearestFolder(file);
+  // To root everything there looks writable, and yet nobody can make a file.
+  if (there !== file && isKernelFolder(there))
+    throw new UsageError(`${what}: no file can be made in ${there}, which is the kernel's; choose another`);
   try {
     accessSync(there, constants.W_OK);
   } catch (thrown) {
@@ -171,6 +174,14 @@ function assertWritable(what: string, file: string): void {
     );
   }
 }
+
+/** Of the file systems that only show what the kernel knows. */
+function isKernelFolder(folder: string): boolean {
+  return KERNEL_FILE_SYSTEMS.has(statfsSync(folder).type);
+}
+
+/** /proc and /sys, by the numbers they go by. */
+const KERNEL_FILE_SYSTEMS = new Set([0x9fa0, 0x62656572]);
 
 function nearestFolder(file: string): string {
   const folder = dirname(resolve(file));

@@ -65,6 +65,19 @@ test('wrong usage exits 2, says what is wrong and what to do, and keeps stdout c
   }
 });
 
+test.each(['/proc/audit.log', '/proc/self/task/audit/log', '/sys/audit.log'])(
+  '--check refuses an audit log where only the kernel makes files: %s',
+  async (path) => {
+    const config = join(folder, 'kernel.toml');
+    writeFileSync(config, `[audit]\nenabled = true\npath = "${path}"\n`);
+    expect(await rexd(['--check', '--config', config])).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('audit.path: no file can be made in /') as string,
+    });
+  },
+);
+
 test('a configuration that is wrong exits 2 and names the file and the key', async () => {
   const wrong: [string, RegExp][] = [
     ['[limits]\nmax_output_byte = 5', /limits\.max_output_byte: unknown (key|field).*max_output_bytes/],
