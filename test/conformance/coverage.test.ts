@@ -12,7 +12,10 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const cited = new Set(
   readdirSync(here, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
-    .flatMap((name) => [...readFileSync(join(here, name), 'utf8').matchAll(/^\s*verifies\(\s*'([^']+)'/gm)])
+    .flatMap((name) => [
+      ...readFileSync(join(here, name), 'utf8').matchAll(/^\s*verifies\(\s*('[^']+'|\[[^\]]*\])/gm),
+    ])
+    .flatMap(([, ids = '']) => [...ids.matchAll(/'([^']+)'/g)])
     .map(([, id]) => id),
 );
 

@@ -11,4 +11,4 @@ export interface Clause {
   readonly knownFailure?: string;
 }
 
-export type Transport = 'stdio' | 'http';
+export type Transport = 'stdio' | 'unix' | 'tcp' | 'http';

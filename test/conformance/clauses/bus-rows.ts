@@ -1,0 +1,56 @@
+// What was seen of another bus, row by row, as what must hold of ours.
+
+import type { Clause } from './clause.js';
+
+const row = (number: number, text: string, more: Partial<Clause> = {}): Clause => ({
+  text,
+  source: `bus-spec "13, row ${number}"`,
+  ...more,
+});
+
+export const busRows = {
+  'bus/row/1': row(1, 'a request with a number or a string as its id is answered, byte for byte'),
+  'bus/row/2': row(2, 'a notification without a session is forwarded, and nothing comes back'),
+  'bus/row/3': row(3, '{} and a message without routing fields: a warning, and that client is closed'),
+  'bus/row/4': row(
+    4,
+    'no JSON, no object, spaces, a byte order mark: -32700, that client closed, the bus alive',
+  ),
+  'bus/row/5': row(5, 'malformed deeper: the same'),
+  'bus/row/6': row(6, 'broken literals and control characters in strings: the same'),
+  'bus/row/7': row(7, 'invalid UTF-8 never harms the bus nor another client'),
+  'bus/row/8': row(8, 'a carriage return is forwarded like every other byte'),
+  'bus/row/9': row(9, 'a line in one-byte writes and three lines in one write are each handled'),
+  'bus/row/10': row(10, 'a last line without a newline is no message'),
+  'bus/row/11': row(11, 'a client that half-closes gets what is pending, then the connection ends'),
+  'bus/row/12': row(12, 'the same id from two clients on one worker: each gets its own answer'),
+  'bus/row/13': row(13, 'the same id from two clients on two workers: each gets its own answer'),
+  'bus/row/14': row(14, 'the ids 7 and "7" are different'),
+  'bus/row/15': row(15, 'an answer goes by its id, whatever session it names'),
+  'bus/row/16': row(16, 'a second client cannot use a session of the first'),
+  'bus/row/17': row(17, 'an owner that leaves takes the session along; the next user gets a new one'),
+  'bus/row/18': row(18, 'a worker that dies: its callers are told'),
+  'bus/row/19': row(19, 'a crash loop is slowed down'),
+  'bus/row/20': row(20, 'a worker that exits 0 or is terminated from outside is started again'),
+  'bus/row/21': row(21, 'a line of a worker that is no JSON is skipped, and the worker serves on'),
+  'bus/row/22': row(22, 'requests to a pool whose workers are all dead are answered with an error'),
+  'bus/row/23': row(23, 'a command that is not there ends the start-up with 1'),
+  'bus/row/24': row(24, 'an unknown pool, and none named where there are two, is answered with an error'),
+  'bus/row/25': row(25, 'a request of a worker reaches the owner of the session, its answer that worker'),
+  'bus/row/26': row(26, 'a message of a worker without id or session reaches nobody'),
+  'bus/row/27': row(27, 'a request larger than a pipe is delivered, and those after it'),
+  'bus/row/28': row(28, 'a request of 500 KB is delivered whole, glued to nothing'),
+  'bus/row/29': row(29, 'a line over the limit: -32600, and that client is closed'),
+  'bus/row/30': row(30, 'a busy worker and a client that pipelines: every request is answered'),
+  'bus/row/31': row(31, 'a client that does not read: nothing is dropped, the others are served'),
+  'bus/row/32': row(32, '4,097 pending requests are all answered'),
+  'bus/row/33': row(33, '1,025 sessions are all served'),
+  'bus/row/34': row(34, '1,018 clients are all served'),
+  'bus/row/35': row(35, 'SIGTERM: what is in flight is answered, exit 0, the socket is gone'),
+  'bus/row/36': row(36, 'the end of stdin: pending answers are delivered, exit 0', { transports: ['stdio'] }),
+  'bus/row/37': row(37, 'a second bus does not take the path of a live one'),
+  'bus/row/38': row(38, 'the answer of a client without a session goes back to the worker that asked'),
+  'bus/row/39': row(39, 'nesting of 100,000 does no harm'),
+  'bus/row/40': row(40, 'two clients with the ids 1…N, one worker: not one answer crosses'),
+  'bus/row/41': row(41, 'one bad line ends one client, never the bus'),
+} as const satisfies Readonly<Record<string, Clause>>;

@@ -1,0 +1,92 @@
+// The semantics that fill what the seed leaves open.
+
+import type { Clause } from './clause.js';
+
+const item = (number: number, text: string, more: Partial<Clause> = {}): Clause => ({
+  text,
+  source: `bus-spec "14, item ${number}"`,
+  ...more,
+});
+const design = (text: string, more: Partial<Clause> = {}): Clause => ({
+  text,
+  source: 'bus-spec "16"',
+  ...more,
+});
+
+export const busSemantics = {
+  'bus/14.1/elsewhere': item(1, 'a colliding id goes to another worker of the pool'),
+  'bus/14.1/hold': item(1, 'a colliding id that is pinned waits until the first is answered'),
+  'bus/14.1/rewrite': item(1, 'with idCollision "rewrite" both are served at once, and each sees its own id'),
+  'bus/14.1/same-client': item(1, 'one client that uses an id twice is answered twice, in order'),
+  'bus/14.2/strict': item(2, 'another client’s request for an owned session is refused with -32005'),
+  'bus/14.2/shared': item(
+    2,
+    'with sessionOwnership "shared" others may use it; notifications go to the owner',
+  ),
+  'bus/14.2/ttl': item(2, 'a session that is not used for sessionTtlSec ends'),
+  'bus/14.2/limit': item(2, 'the number of sessions is limited by the configuration alone'),
+  'bus/14.2/notify-loss': item(2, 'with notifyLoss the owner of a lost session is told by bus/session_lost'),
+  'bus/14.3/unavailable': item(3, '-32000 where no worker can be had'),
+  'bus/14.3/pool': item(3, '-32001 where the pool is not known or must be named'),
+  'bus/14.3/exited': item(3, '-32002 where the worker exited'),
+  'bus/14.3/overloaded': item(3, '-32003 where a table is full'),
+  'bus/14.3/shutting-down': item(3, '-32004 where the bus is shutting down'),
+  'bus/14.3/notification': item(3, 'a notification that cannot be routed is logged and counted'),
+  'bus/14.4/slow-worker': item(
+    4,
+    'a worker that does not read pauses those who feed it, within the memory allowed',
+  ),
+  'bus/14.4/slow-client': item(4, 'a client that does not read is closed after backpressure_timeout_sec'),
+  'bus/14.4/whole-lines': item(
+    4,
+    'a client that is closed for being slow has got whole lines, in order, without a gap',
+  ),
+  'bus/14.5/worker-line': item(
+    5,
+    'lines of a worker that are no JSON are counted; the worker is ended after many',
+  ),
+  'bus/14.5/lenient': item(5, 'with lenient, a message without routing fields is forwarded'),
+  'bus/14.6/any-exit': item(6, 'any exit that was not planned is followed by a restart'),
+  'bus/14.6/back-off': item(6, 'restarts wait longer each time'),
+  'bus/14.6/window': item(
+    6,
+    'more than max_restarts in the window: given up, and requests are answered at once',
+  ),
+  'bus/14.6/not-found': item(6, 'a command that is not there: exit 1 at once, with the command named'),
+  'bus/14.7/drain': item(7, 'a shutdown waits for pending answers'),
+  'bus/14.7/timeout': item(7, 'a shutdown waits no longer than drain_timeout_sec, and the rest is told'),
+  'bus/14.7/second-signal': item(7, 'a second signal ends it at once'),
+  'bus/14.7/stdin-first': item(7, 'a worker sees the end of its input before a signal'),
+  'bus/14.7/kill': item(7, 'a worker that will not end is killed, with all it has started'),
+  'bus/14.7/eof': item(7, 'the end of stdin is the same drain', { transports: ['stdio'] }),
+  'bus/14.8/probe': item(8, 'a stale socket is replaced, a live one refused'),
+  'bus/14.8/mode': item(8, 'the socket is the user’s alone (0600)'),
+  'bus/14.8/removed': item(8, 'the socket is removed at the end'),
+  'bus/14.9/bound': item(9, 'a bound session needs no pool'),
+  'bus/14.9/default-pool': item(9, 'defaultPool serves what names no pool'),
+  'bus/14.9/routes': item(9, 'routes choose the pool by the method'),
+  'bus/14.10/params-session': item(10, 'params.sessionId is a session, both ways'),
+  'bus/14.10/result-session': item(
+    10,
+    'result.sessionId binds the session to that worker and the asking client',
+  ),
+  'bus/14.10/answers-back': item(10, 'an answer of a client goes to the worker that asked, by its id'),
+  'bus/14.11/half-close': item(11, 'a half-closed client gets what is pending'),
+  'bus/14.11/carriage-return': item(11, 'carriage returns are kept'),
+  'bus/14.11/pool-keys': item(11, 'pools have env, cwd and name'),
+  'bus/14.13/levels': item(13, 'log levels from error to trace; single messages only at trace'),
+  'bus/14.13/json-logs': item(13, 'logs as JSON on request'),
+  'bus/14.13/stats': item(13, 'bus/stats is answered by the bus'),
+  'bus/14.13/metrics': item(13, 'Prometheus text on request'),
+  'bus/14.13/version': item(13, '--version and --check'),
+  'bus/16/escaped-keys': design('keys written with escapes are understood'),
+  'bus/16/duplicate-keys': design('of a key that comes twice the last counts, as for every JSON parser'),
+  'bus/16/nested-keys': design('keys below the top level do not count as ids or methods'),
+  'bus/16/only-who-asked': design('an answer reaches the client that asked and nobody else'),
+  'bus/16/second-answer': design('a second answer to one request reaches nobody'),
+  'bus/16/no-fixed-tables': design('no table has a fixed size'),
+  'bus/16/fairness': design('a client that floods does not starve another'),
+  'bus/16/help': design('--help on stdout, exit 0'),
+  'bus/16/hosts': design('localhost and [::1] are accepted for TCP'),
+  'bus/16/unknown-keys': design('unknown keys of the configuration are named'),
+} as const satisfies Readonly<Record<string, Clause>>;
