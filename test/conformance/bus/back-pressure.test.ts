@@ -114,10 +114,10 @@ verifies(
         () => `{"jsonrpc":"2.0","method":"tell","params":{"pad":"${pad}"}}\n`,
       ).join(''),
     );
-    let stop = false;
+    const stop = new AbortController();
     let sent = 0;
     const flooding = (async () => {
-      while (!stop) {
+      while (!stop.signal.aborted) {
         await flood.write(block);
         sent += 1;
       }
@@ -128,7 +128,7 @@ verifies(
       await quiet.ask('pid');
       times.push(performance.now() - from);
     }
-    stop = true;
+    stop.abort();
     flood.destroy();
     await flooding;
     expect(sent).toBeGreaterThan(0);

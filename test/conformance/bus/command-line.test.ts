@@ -150,7 +150,10 @@ verifies(['bus/4.1.1/unix', 'bus/ours/readiness'], async (_, skip) => {
   await using running = await BusUnderTest.start();
   await using a = await running.connect();
   await using b = await running.connect();
-  expect((await Promise.all([a.call('pid'), b.call('pid')])).map(({ error }) => error)).toEqual([undefined, undefined]);
+  expect((await Promise.all([a.call('pid'), b.call('pid')])).map(({ error }) => error)).toEqual([
+    undefined,
+    undefined,
+  ]);
   skipForeign(skip);
   expect(running.stderr).toContain(`listening on unix:${running.socket}`);
 });
@@ -159,7 +162,10 @@ verifies('bus/4.1.1/tcp', async (mode) => {
   await using running = await BusUnderTest.start({ mode });
   await using a = await running.connect();
   await using b = await running.connect();
-  expect((await Promise.all([a.call('pid'), b.call('pid')])).map(({ error }) => error)).toEqual([undefined, undefined]);
+  expect((await Promise.all([a.call('pid'), b.call('pid')])).map(({ error }) => error)).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 verifies(['bus/14.13/json-logs', 'bus/14.13/levels'], async (_, skip) => {

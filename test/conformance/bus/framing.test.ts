@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest';
 import { BusUnderTest } from '../../helpers/bus.js';
-import { BusPeer, echoed, frame } from '../../helpers/bus-client.js';
+import { type BusPeer, echoed, frame } from '../../helpers/bus-client.js';
 import { verifies } from '../kit/verifies.js';
 
 verifies('bus/ours/length', async () => {

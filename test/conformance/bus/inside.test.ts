@@ -11,7 +11,11 @@ verifies('bus/ours/strip', async (_, skip) => {
   await using refusedBy = await plain.connect();
   expect(await refusedBy.call('echo', {}, { sessionId: 's' })).toMatchObject({ error: { code: -32600 } });
 
-  await using bus = await BusUnderTest.start({ worker: ['--strict'], instances: 2, pool: { session: { strip: true } } });
+  await using bus = await BusUnderTest.start({
+    worker: ['--strict'],
+    instances: 2,
+    pool: { session: { strip: true } },
+  });
   await using client = await bus.connect();
   const answer = await client.call('echo', { a: 1 }, { sessionId: 's' });
   expect(answer).toMatchObject({ sessionId: 's', result: {} });

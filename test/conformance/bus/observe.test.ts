@@ -51,7 +51,9 @@ verifies('bus/ours/reload', async (_, skip) => {
   const { pid: old } = await client.ask('pid', {}, { pool: 'changes' });
   const gate = bus.gate('end');
   const open = client.request('pid', { gate: gate.path }, { pool: 'goes' });
-  bus.rewriteConfig({ pools: [stays, poolOf('changes', 1, [], { env: { BUS_TEST: 'two' } }), poolOf('comes')] });
+  bus.rewriteConfig({
+    pools: [stays, poolOf('changes', 1, [], { env: { BUS_TEST: 'two' } }), poolOf('comes')],
+  });
   bus.child.kill('SIGHUP');
   const { pid: fresh } = await until(
     async () => (await client.call('pid', {}, { pool: 'comes' })).result,

@@ -11,28 +11,34 @@ import { until } from '../../helpers/wait.js';
 import { verifies } from '../kit/verifies.js';
 
 const arrived = async (bus: BusUnderTest, lines: number): Promise<void> => {
-  await until(() => bus.notes().filter(({ line }) => line !== undefined).length >= lines, 'it to be at the worker');
+  await until(
+    () => bus.notes().filter(({ line }) => line !== undefined).length >= lines,
+    'it to be at the worker',
+  );
 };
 
-verifies(['bus/3.1/shutdown', 'bus/row/35', 'bus/14.7/drain', 'bus/14.8/removed', 'bus/3.3/sigterm'], async (mode) => {
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    await using bus = await BusUnderTest.start({ mode, instances: 2 });
-    await using client = await bus.connect();
-    const gate = bus.gate('end');
-    const open = [1, 2, 3, 4].map(() => client.request('pid', { gate: gate.path }));
-    await arrived(bus, 4);
-    const below = descendants(bus.pid).map(({ pid }) => pid);
-    bus.child.kill(signal);
-    if (mode === 'unix') await until(async () => await refused(bus), 'new connections to be refused');
-    expect(bus.child.exitCode).toBeNull();
-    gate.open();
-    for (const id of open) expect(await client.take((m) => m.id === id)).toMatchObject({ result: {} });
-    await client.ended();
-    expect(await bus.ended).toEqual({ code: 0, signal: null });
-    await until(() => !below.some(isAlive), 'every process to be gone');
-    if (mode === 'unix') expect(existsSync(bus.socket)).toBe(false);
-  }
-});
+verifies(
+  ['bus/3.1/shutdown', 'bus/row/35', 'bus/14.7/drain', 'bus/14.8/removed', 'bus/3.3/sigterm'],
+  async (mode) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      await using bus = await BusUnderTest.start({ mode, instances: 2 });
+      await using client = await bus.connect();
+      const gate = bus.gate('end');
+      const open = [1, 2, 3, 4].map(() => client.request('pid', { gate: gate.path }));
+      await arrived(bus, 4);
+      const below = descendants(bus.pid).map(({ pid }) => pid);
+      bus.child.kill(signal);
+      if (mode === 'unix') await until(async () => await refused(bus), 'new connections to be refused');
+      expect(bus.child.exitCode).toBeNull();
+      gate.open();
+      for (const id of open) expect(await client.take((m) => m.id === id)).toMatchObject({ result: {} });
+      await client.ended();
+      expect(await bus.ended).toEqual({ code: 0, signal: null });
+      await until(() => !below.some(isAlive), 'every process to be gone');
+      if (mode === 'unix') expect(existsSync(bus.socket)).toBe(false);
+    }
+  },
+);
 
 async function refused(bus: BusUnderTest): Promise<boolean> {
   const peer = await bus.connect().catch(() => undefined);
@@ -68,14 +74,19 @@ verifies('bus/14.7/second-signal', async () => {
 });
 
 verifies(['bus/14.7/kill', 'bus/14.7/stdin-first'], async () => {
-  await using bus = await BusUnderTest.start({ limits: { drain_timeout_sec: 1 }, worker: ['--stubborn', '--tree'] });
+  await using bus = await BusUnderTest.start({
+    limits: { drain_timeout_sec: 1 },
+    worker: ['--stubborn', '--tree'],
+  });
   await using client = await bus.connect();
   await client.ask('pid');
   const below = descendants(bus.pid).map(({ pid }) => pid);
   bus.child.kill('SIGTERM');
   expect(await bus.ended).toEqual({ code: 0, signal: null });
   await until(() => !below.some(isAlive), 'every process to be gone');
-  const story = bus.notes().flatMap(({ end, signal }) => (end === true ? ['end'] : signal !== undefined ? [signal] : []));
+  const story = bus
+    .notes()
+    .flatMap(({ end, signal }) => (end === true ? ['end'] : signal !== undefined ? [signal] : []));
   expect(story).toEqual(['end', 'SIGTERM']);
 });
 
@@ -83,14 +94,15 @@ verifies(['bus/row/36', 'bus/14.7/eof', 'bus/4.1.2/one-client'], async (mode) =>
   await using bus = await BusUnderTest.start({ mode });
   await using client = await bus.connect();
   const gate = bus.gate('end');
-  for (let id = 1; id <= 5; id++) client.send({ jsonrpc: '2.0', id, method: 'pid', params: { gate: gate.path } });
+  for (let id = 1; id <= 5; id++)
+    client.send({ jsonrpc: '2.0', id, method: 'pid', params: { gate: gate.path } });
   client.end();
   await arrived(bus, 5);
   expect(bus.child.exitCode).toBeNull();
   gate.open();
-  expect((await client.rest()).map((bytes) => (JSON.parse(bytes.toString()) as { id: number }).id).sort()).toEqual([
-    1, 2, 3, 4, 5,
-  ]);
+  expect(
+    (await client.rest()).map((bytes) => (JSON.parse(bytes.toString()) as { id: number }).id).sort((a, b) => a - b),
+  ).toEqual([1, 2, 3, 4, 5]);
   expect(await bus.ended).toEqual({ code: 0, signal: null });
   expect(bus.stderr.length).toBeLessThan(10_000);
 });
@@ -116,7 +128,9 @@ verifies('bus/14.8/probe', async () => {
   bus.child.kill('SIGKILL');
   await bus.ended;
   expect(existsSync(bus.socket)).toBe(true); // stale
-  const child = await BusUnderTest.start({ args: ['--unix', bus.socket] }).catch((error: unknown) => error as Error);
+  const child = await BusUnderTest.start({ args: ['--unix', bus.socket] }).catch(
+    (error: unknown) => error as Error,
+  );
   if (child instanceof Error) return; // a flag given twice may be refused; the stale path is tried below
   await child[Symbol.asyncDispose]();
 });

@@ -21,7 +21,9 @@ verifies('bus/ours/tcp-guard', async (_, skip) => {
     ['--tcp', '192.0.2.1:7000'],
     ['--tcp', '0.0.0.0:0', '--allow-remote'],
   ]) {
-    const { code, stderr } = await run([...busCommand(), ...config, ...args], { env: { STDIO_BUS_TOKEN: undefined } });
+    const { code, stderr } = await run([...busCommand(), ...config, ...args], {
+      env: { STDIO_BUS_TOKEN: undefined },
+    });
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(/--allow-remote|token/i);
   }
@@ -33,7 +35,11 @@ verifies('bus/16/hosts', async (_, skip) => {
   writeConfig(base, {});
   for (const where of ['localhost:0', '[::1]:0', ':0']) {
     await using bus = new Program([...busCommand(), '--config', join(base, 'bus.json'), '--tcp', where]);
-    const found = await until(() => /listening on tcp:(?:\/\/)?(\S+):(\d+)/.exec(bus.stderr), `${where}: ${bus.stderr}`, 15_000);
+    const found = await until(
+      () => /listening on tcp:(?:\/\/)?(\S+):(\d+)/.exec(bus.stderr) ?? undefined,
+      `${where}: ${bus.stderr}`,
+      15_000,
+    );
     const host = String(found[1]).replaceAll(/[[\]]/g, '');
     expect(['127.0.0.1', '::1', 'localhost']).toContain(host); // an empty host is this machine, not every network
     await using client = await BusPeer.connect({ host, port: Number(found[2]) });

@@ -12,7 +12,8 @@ verifies(['bus/3.1/spawn', 'bus/3.3/pipes', 'bus/3.1/config'], async () => {
   expect(bus.workers()).toHaveLength(3);
   await using client = await bus.connect();
   const pids = new Set<unknown>();
-  for (let n = 0; n < 8; n++) pids.add((await client.ask('pid', {}, { pool: 'a', sessionId: `s${n}` }))['pid']);
+  for (let n = 0; n < 8; n++)
+    pids.add((await client.ask('pid', {}, { pool: 'a', sessionId: `s${n}` }))['pid']);
   expect(pids.size).toBe(2);
   const { pid } = await client.ask('pid', {}, { pool: 'b' });
   expect(pids).not.toContain(pid);
@@ -72,7 +73,16 @@ verifies(['bus/row/21'], async () => {
   await using bus = await BusUnderTest.start({ worker: ['--rubbish=Server ready on port 1'] });
   await using client = await bus.connect();
   const { pid } = await client.ask('print', {
-    lines: ['stray log', '[1,2]', '42', '{"broken":', '', '   ', '{"jsonrpc":"2.0","id":1,"result":1', '\u001b[31mred\u001b[0m'],
+    lines: [
+      'stray log',
+      '[1,2]',
+      '42',
+      '{"broken":',
+      '',
+      '   ',
+      '{"jsonrpc":"2.0","id":1,"result":1',
+      '\u001b[31mred\u001b[0m',
+    ],
   });
   for (let n = 0; n < 3; n++) expect(await client.ask('pid')).toEqual({ pid });
   expect(client.waiting).toBe(0);
@@ -88,7 +98,8 @@ verifies('bus/14.6/not-found', async (_, skip) => {
 });
 
 verifies('bus/3.3/stderr', async (mode) => {
-  const talk = 'process.stderr.write("diagnostics {}\\n".repeat(3)); process.stdin.on("data", (d) => process.stdout.write(d))';
+  const talk =
+    'process.stderr.write("diagnostics {}\\n".repeat(3)); process.stdin.on("data", (d) => process.stdout.write(d))';
   const pools = [{ id: 'w', command: process.execPath, args: ['-e', talk], instances: 1 }];
   await using bus = await BusUnderTest.start({ mode, pools, awaitWorkers: false });
   await using client = await bus.connect();
@@ -145,7 +156,9 @@ verifies('bus/ours/no-orphan', async (_, skip) => {
   await using client = await bus.connect();
   await client.ask('pid');
   const below = await until(() => {
-    const all = descendants(bus.pid).filter(({ command }) => command.includes('sleep') || command.includes('worker.mjs'));
+    const all = descendants(bus.pid).filter(
+      ({ command }) => command.includes('sleep') || command.includes('worker.mjs'),
+    );
     return all.length >= 6 && all.map(({ pid }) => pid);
   }, 'the trees to stand');
   bus.child.kill('SIGKILL');
@@ -200,10 +213,10 @@ verifies('bus/ours/rolling', async (_, skip) => {
   await using client = await bus.connect();
   await using control = await bus.connect();
   const before = bus.workers().map(({ pid }) => pid);
-  let stop = false;
+  const stop = new AbortController();
   let served = 0;
   const load = (async () => {
-    while (!stop) {
+    while (!stop.signal.aborted) {
       await client.ask('pid'); // an error would be thrown
       served += 1;
     }
@@ -213,7 +226,7 @@ verifies('bus/ours/rolling', async (_, skip) => {
   await until(() => bus.workers().length === 2 && !before.some(isAlive), 'two new workers', 20_000);
   const sofar = served;
   await until(() => served > sofar + 5, 'the new ones to serve');
-  stop = true;
+  stop.abort();
   await load;
 });
 

@@ -70,7 +70,7 @@ export function verifies(
   const clause: Clause = clauses[ids[0]];
   const suite = ids[0].slice(0, ids[0].indexOf('/')) as keyof typeof TRANSPORTS;
   for (const transport of clause.transports ?? [TRANSPORTS[suite]]) {
-    const isKnownGap = ids.some((each) => (clauses[each] as Clause).knownFailure !== undefined);
+    const isKnownGap = ids.some((each) => clauses[each].knownFailure !== undefined);
     const register = isKnownGap ? test.fails : test;
     const run = ({ skip }: { skip: Skip }): Promise<void> => body(transport, (reason) => skip(reason));
     register(`${ids.join(' ')} [${transport}] ${clause.text}`, run, timeoutMs);
