@@ -91,3 +91,22 @@ verifies('bus/ours/cancel', async () => {
   for (const { id } of slow) await client.take((m) => m.id === id);
   await other.take((m) => m.id === 1);
 });
+
+verifies('bus/14.10/answers-back', async () => {
+  await using bus = await BusUnderTest.start({ instances: 2 });
+  await using client = await bus.connect();
+  const pids = [];
+  for (const sessionId of ['one', 'two']) pids.push((await client.ask('pid', {}, { sessionId }))['pid']);
+  expect(new Set(pids).size).toBe(2);
+  // Two workers ask the same client under the same id, as every SDK does: it starts at 0.
+  const asked = ['one', 'two'].map((text) => client.request('ask', { id: 0, text }, { sessionId: text }));
+  for (let n = 0; n < 2; n++) {
+    const { params, id } = await client.take((m) => m.method === 'question', 'a question');
+    client.send({ jsonrpc: '2.0', id, result: { for: params?.['text'] } });
+  }
+  for (const [at, text] of ['one', 'two'].entries()) {
+    const answer = await client.take((m) => m.id === asked[at] && m.method === undefined);
+    expect(JSON.parse(got(answer))).toMatchObject({ id: 0, result: { for: text } });
+    expect(answer.result?.['pid']).toBe(pids[at]);
+  }
+});
