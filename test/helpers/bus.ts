@@ -172,6 +172,10 @@ export class BusUnderTest extends Program {
       'the bus to listen',
       READY_MS,
     );
+    this.#mustLive();
+  }
+
+  #mustLive(): void {
     if (this.#gone()) throw new Error(`the bus ended with ${this.child.exitCode ?? this.child.signalCode}`);
   }
 
@@ -179,6 +183,7 @@ export class BusUnderTest extends Program {
     const pools = (start.pools ?? [{ instances: start.instances ?? 1 }]) as { instances?: number }[];
     const wanted = pools.reduce((sum, { instances }) => sum + (instances ?? 1), 0);
     await until(() => this.#gone() || this.workers().length >= wanted, `${wanted} workers`, READY_MS);
+    this.#mustLive();
   }
 
   #gone(): boolean {

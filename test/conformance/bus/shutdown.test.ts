@@ -101,7 +101,9 @@ verifies(['bus/row/36', 'bus/14.7/eof', 'bus/4.1.2/one-client'], async (mode) =>
   expect(bus.child.exitCode).toBeNull();
   gate.open();
   expect(
-    (await client.rest()).map((bytes) => (JSON.parse(bytes.toString()) as { id: number }).id).sort((a, b) => a - b),
+    (await client.rest())
+      .map((bytes) => (JSON.parse(bytes.toString()) as { id: number }).id)
+      .sort((a, b) => a - b),
   ).toEqual([1, 2, 3, 4, 5]);
   expect(await bus.ended).toEqual({ code: 0, signal: null });
   expect(bus.stderr.length).toBeLessThan(10_000);
