@@ -25,7 +25,7 @@ export const busOurs = {
   }),
   'bus/ours/cancel': ours('cancellation follows its request', 'routing'),
   'bus/ours/least-loaded': ours('without a session the least loaded worker is chosen', 'routing'),
-  'bus/ours/key': ours('a declared routing key keeps equal keys on one worker', 'routing'),
+  'bus/ours/key': ours('a pool is also found by its keys and by the methods it declares', 'routing'),
   'bus/ours/lift': ours('a pool may lift params.sessionId and result.sessionId', 'session ids inside'),
   'bus/ours/strip': ours(
     'a pool may strip the top-level sessionId and restore it on answers',
