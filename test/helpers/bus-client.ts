@@ -23,17 +23,20 @@ export type Framing = 'ndjson' | 'length';
 const WAIT_MS = 20_000;
 const LENGTH_BYTES = 4;
 
+let peers = 0;
+
 export class BusPeer implements AsyncDisposable {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #framing: Framing;
   /** Whole messages that nobody has taken yet, without their newline or length. */
-  readonly #held: Buffer[] = [];
+  readonly #held: { readonly bytes: Buffer; message?: Message }[] = [];
+  #arrived = 0;
   #partial: Buffer[] = [];
   readonly #waiters = new Set<() => void>();
   #over = false;
-  /** Not from 1: the ids that tests choose themselves are small. */
-  #lastId = 1000;
+  /** Ids that collide with nobody's: those of the tests that are about collisions are small, and chosen by them. */
+  #lastId = (peers += 1) * 100_000;
   received = 0;
 
   static async connect(where: NetConnectOpts, framing: Framing = 'ndjson'): Promise<BusPeer> {
@@ -116,35 +119,32 @@ export class BusPeer implements AsyncDisposable {
   /** The next message as bytes; undefined when there are no more. */
   async next(timeoutMs = WAIT_MS): Promise<Buffer | undefined> {
     await this.#until(() => this.#held.length > 0 || this.#over, 'a message', timeoutMs);
-    return this.#held.shift();
+    return this.#held.shift()?.bytes;
   }
 
   async message(timeoutMs = WAIT_MS): Promise<Message> {
     const bytes = await this.next(timeoutMs);
     if (bytes === undefined) throw new Error('the connection has ended');
-    return JSON.parse(bytes.toString('utf8')) as Message;
+    return parse(bytes);
   }
 
   /** The first message that fits; those before it stay to be taken. */
   async take(fits: (message: Message) => boolean, what = 'a message', timeoutMs = WAIT_MS): Promise<Message> {
-    let seen = 0;
     for (;;) {
-      for (; seen < this.#held.length; seen++) {
-        const message = JSON.parse((this.#held[seen] as Buffer).toString('utf8')) as Message;
-        if (!fits(message)) continue;
-        this.#held.splice(seen, 1);
-        return message;
-      }
-      if (this.#over)
-        throw new Error(`the connection ended before ${what}; held: ${this.#held.join(' ').slice(0, 500)}`);
-      await this.#until(() => this.#held.length > seen || this.#over, what, timeoutMs);
+      // From the start each time: somebody else may have taken some meanwhile.
+      const at = this.#held.findIndex((held) => fits((held.message ??= parse(held.bytes))));
+      const [found] = at === -1 ? [] : this.#held.splice(at, 1);
+      if (found?.message !== undefined) return found.message;
+      const before = this.#arrived;
+      if (this.#over) throw new Error(`the connection ended before ${what}; held: ${this.#shown()}`);
+      await this.#until(() => this.#arrived > before || this.#over, what, timeoutMs);
     }
   }
 
   /** Everything up to the end of the connection. */
   async rest(timeoutMs = WAIT_MS): Promise<Buffer[]> {
     await this.#until(() => this.#over, 'the end of the connection', timeoutMs);
-    return this.#held.splice(0);
+    return this.#held.splice(0).map(({ bytes }) => bytes);
   }
 
   /** Resolves when the bus has closed. */
@@ -177,11 +177,23 @@ export class BusPeer implements AsyncDisposable {
     if (!this.#input.closed) await once(this.#input, 'close').catch(() => {});
   }
 
+  #hold(bytes: Buffer): void {
+    this.#held.push({ bytes });
+    this.#arrived += 1;
+  }
+
+  #shown(): string {
+    return this.#held
+      .map(({ bytes }) => bytes.toString())
+      .join(' ')
+      .slice(0, 500);
+  }
+
   #splitLines(chunk: Buffer): void {
     let from = 0;
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       this.#partial.push(chunk.subarray(from, at));
-      this.#held.push(Buffer.concat(this.#partial));
+      this.#hold(Buffer.concat(this.#partial));
       this.#partial = [];
       from = at + 1;
     }
@@ -192,7 +204,7 @@ export class BusPeer implements AsyncDisposable {
     let all = Buffer.concat([...this.#partial, chunk]);
     while (all.length >= LENGTH_BYTES && all.length >= LENGTH_BYTES + all.readUInt32BE(0)) {
       const end = LENGTH_BYTES + all.readUInt32BE(0);
-      this.#held.push(all.subarray(LENGTH_BYTES, end));
+      this.#hold(all.subarray(LENGTH_BYTES, end));
       all = all.subarray(end);
     }
     this.#partial = all.length > 0 ? [all] : [];
@@ -206,10 +218,7 @@ export class BusPeer implements AsyncDisposable {
     if (isTrue()) return;
     await new Promise<void>((resolve, reject) => {
       const timer = setTimeout(
-        () =>
-          reject(
-            new Error(`waited ${timeoutMs} ms for ${what}; held: ${this.#held.join(' ').slice(0, 500)}`),
-          ),
+        () => reject(new Error(`waited ${timeoutMs} ms for ${what}; held: ${this.#shown()}`)),
         timeoutMs,
       );
       const look = (): void => {
@@ -221,6 +230,10 @@ export class BusPeer implements AsyncDisposable {
       this.#waiters.add(look);
     });
   }
+}
+
+function parse(bytes: Buffer): Message {
+  return JSON.parse(bytes.toString('utf8')) as Message;
 }
 
 /** A body with its length before it, as length framing has it. */

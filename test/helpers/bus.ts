@@ -50,6 +50,8 @@ export interface WorkerNote {
   readonly end?: boolean;
   readonly signal?: string;
   readonly line?: string;
+  /** Instead of a line that is too long to be noted. */
+  readonly bytes?: number;
 }
 
 export function isForeign(): boolean {

@@ -83,11 +83,13 @@ verifies(['bus/ours/config-errors', 'bus/16/unknown-keys'], async (_, skip) => {
     [{ pools: [pool], idCollision: 'cross' }, /idCollision/],
     [{ pools: [pool], sessionOwnership: 'none' }, /sessionOwnership/],
   ];
-  for (const [config, says] of wrong) {
-    const { code, stderr } = await check(JSON.stringify(config));
-    expect(code, `${JSON.stringify(config)}: ${stderr}`).toBe(2);
-    expect(stderr).toMatch(says);
-  }
+  await Promise.all(
+    wrong.map(async ([config, says]) => {
+      const { code, stderr } = await check(JSON.stringify(config));
+      expect(code, `${JSON.stringify(config)}: ${stderr}`).toBe(2);
+      expect(stderr).toMatch(says);
+    }),
+  );
   const good = JSON.stringify({ pools: [pool] });
   for (const text of [`${good} x`, `${good}{}`, '{"pools":', '', '[]', 'null']) {
     const { code, stderr } = await check(text);

@@ -145,7 +145,7 @@ verifies(['bus/row/29', 'bus/ours/memory'], async () => {
   endless.destroy();
   await writing;
   expect((await bystander.call('echo')).result).toBeDefined();
-  expect(bus.notes().filter(({ line }) => line !== undefined)).toHaveLength(2);
+  expect(bus.notes().filter(({ line, bytes }) => (line ?? bytes) !== undefined)).toHaveLength(2);
 });
 
 verifies('bus/row/39', async () => {

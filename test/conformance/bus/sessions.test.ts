@@ -59,21 +59,32 @@ verifies('bus/14.2/shared', async (_, skip) => {
 
 verifies(['bus/3.4/owner-leaves', 'bus/row/17'], async (mode) => {
   await using bus = await BusUnderTest.start({ mode, instances: 2 });
+  const isFree = async (client: BusPeer): Promise<number> =>
+    await until(
+      async () => (await client.call('pid', {}, { sessionId: 's' })).result?.['pid'] as number | undefined,
+      'the session to be free',
+    );
   const owner = await bus.connect();
-  const gate = bus.gate('later');
   await pidOf(owner, { sessionId: 's' });
-  owner.request('flood', { count: 1, gate: gate.path }, { sessionId: 's' });
   await owner[Symbol.asyncDispose]();
   await using next = await bus.connect();
-  const bound = await until(
-    async () => (await next.call('pid', {}, { sessionId: 's' })).result,
-    'the session to be free',
-  );
-  gate.open(); // what was meant for the first owner does not reach the second
-  expect(await pidOf(next, { sessionId: 's' })).toBe(bound['pid']);
+  const bound = await isFree(next);
+  expect(await pidOf(next, { sessionId: 's' })).toBe(bound);
   await using third = await bus.connect();
   expect(await third.call('pid', {}, { sessionId: 's' })).toMatchObject({ error: { code: -32005 } });
+  // One that leaves with a request open may only have closed its writing side: it is gone when that is answered.
+  const gate = bus.gate('later');
+  next.request('flood', { count: 2, gate: gate.path }, { sessionId: 's' });
+  await until(() => bus.notes().some(({ line }) => isFlood(line)), 'it to be at the worker');
+  await next[Symbol.asyncDispose]();
+  gate.open();
+  await isFree(third);
+  await pidOf(third, { sessionId: 's' });
+  expect(third.waiting).toBe(0); // what was meant for the one before reaches nobody else
 });
+
+const isFlood = (line: string | undefined): boolean =>
+  line !== undefined && Buffer.from(line, 'base64').toString().includes('"flood"');
 
 verifies(['bus/3.4/worker-exit'], async () => {
   await using bus = await BusUnderTest.start({ instances: 2 });
@@ -94,20 +105,23 @@ verifies('bus/14.2/notify-loss', async (_, skip) => {
   await pidOf(other, { sessionId: 'yours' });
   await owner.call('die', {}, { sessionId: 'mine' });
   const told = await owner.take((m) => m.method === 'bus/session_lost');
-  expect(told.params).toMatchObject({ sessionId: 'mine' });
-  expect((await other.take((m) => m.method === 'bus/session_lost')).params).toMatchObject({
-    sessionId: 'yours',
-  });
+  expect(told.sessionId ?? told.params?.['sessionId']).toBe('mine');
+  const toldOther = await other.take((m) => m.method === 'bus/session_lost');
+  expect(toldOther.sessionId ?? toldOther.params?.['sessionId']).toBe('yours');
 });
 
 verifies('bus/14.2/ttl', async (_, skip) => {
   skipForeign(skip);
-  await using bus = await BusUnderTest.start({ instances: 2, config: { sessionTtlSec: 0.3 } });
+  await using bus = await BusUnderTest.start({ instances: 2, config: { sessionTtlSec: 2 } });
   await using owner = await bus.connect();
   await using other = await bus.connect();
   await pidOf(owner, { sessionId: 's' });
   expect(await other.call('pid', {}, { sessionId: 's' })).toMatchObject({ error: { code: -32005 } });
-  await until(async () => (await other.call('pid', {}, { sessionId: 's' })).result, 'it to be forgotten');
+  await until(
+    async () => (await other.call('pid', {}, { sessionId: 's' })).result,
+    'it to be forgotten',
+    15_000,
+  );
 });
 
 verifies(['bus/row/33', 'bus/14.2/limit', 'bus/16/no-fixed-tables'], async () => {

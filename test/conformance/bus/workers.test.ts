@@ -49,7 +49,7 @@ verifies(['bus/row/19', 'bus/14.6/back-off'], async () => {
   const starts = bus.notes().flatMap(({ start, at }) => (start === true ? [at] : []));
   const gaps = starts.slice(1).map((at, n) => at - (starts[n] ?? 0));
   expect(gaps[0]).toBeGreaterThan(40);
-  expect(gaps[2]).toBeGreaterThan((gaps[0] ?? 0) * 1.2);
+  expect(gaps[2]).toBeGreaterThan(200); // 0.4 s, less what chance takes off
   expect(bus.child.exitCode).toBeNull();
 });
 
@@ -184,7 +184,10 @@ verifies('bus/ours/least-loaded', async () => {
 
 verifies('bus/ours/key', async (_, skip) => {
   skipForeign(skip);
-  const pools = [poolOf('left', 1, [], { keys: ['l', 'links'] }), poolOf('right', 1, [], { methods: ['tools/*'] })];
+  const pools = [
+    poolOf('left', 1, [], { keys: ['l', 'links'] }),
+    poolOf('right', 1, [], { methods: ['tools/*'] }),
+  ];
   await using bus = await BusUnderTest.start({ pools, config: { defaultPool: 'left' } });
   await using client = await bus.connect();
   const { pid: left } = await client.ask('pid', {}, { pool: 'left' });
