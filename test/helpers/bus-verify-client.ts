@@ -250,7 +250,7 @@ export class VerifyClient {
     if (line.id !== undefined) {
       counts.questions += 1;
       if (!this.#closing)
-        this.#socket.write(`{"jsonrpc":"2.0","id":"${line.id}","result":{"c":"${c}","w":"${w}"}}\n`);
+        this.#socket.write(`{"jsonrpc":"2.0","id":${line.id},"result":{"c":"${c}","w":"${w}"}}\n`);
       return;
     }
     counts.notifications += 1;

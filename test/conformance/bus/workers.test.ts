@@ -143,7 +143,7 @@ verifies('bus/14.11/pool-keys', async (_, skip) => {
 verifies('bus/ours/ping', async (_, skip) => {
   skipForeign(skip);
   await using bus = await BusUnderTest.start({
-    pool: { ping: { method: 'pid', interval_ms: 300, timeout_ms: 300 } },
+    pool: { ping: { method: 'pid', interval_ms: 1500, timeout_ms: 1500 } },
   });
   await using client = await bus.connect();
   const { pid } = await client.ask('pid');
