@@ -19,11 +19,11 @@ const pool = (file: string, instances: number, more: object = {}): object => ({
 async function open(bus: BusUnderTest): Promise<Socket & AsyncDisposable> {
   const socket = createConnection(bus.socket);
   await once(socket, 'connect');
+  socket.on('error', () => {}); // the SDK ends its streams with an error of its own
   return Object.assign(socket, {
     [Symbol.asyncDispose]: async () => {
-      const closed = once(socket, 'close');
       socket.destroy();
-      await closed;
+      if (!socket.closed) await new Promise((resolve) => socket.once('close', resolve));
     },
   });
 }

@@ -98,12 +98,8 @@ function routeToOwner(
   }
   const client = session.owner;
   if (core.settings.sessionTtlMs !== undefined) session.usedAt = Date.now();
-  if (isRequest) {
-    if (noteAsk(core, worker, client, slab, start, end) !== 'asks') return;
-  } else if (client.heldAsks.length > 0 && client.heldAsks.some(({ from }) => from === worker)) {
-    client.heldAsks.add(slab, start, end, worker, worker, worker.pool.id);
-    return;
-  }
+  // A question that has to wait is told later than it was asked; what it is not about goes on, and answers never overtake notifications.
+  if (isRequest && noteAsk(core, worker, client, slab, start, end) !== 'asks') return;
   if (worker.pool.strips && fields.sessionKeyStart < 0) {
     const line = withSession(slab, start, end, fields, session.outer ?? session.id);
     sendChanged(core, client, line, worker);

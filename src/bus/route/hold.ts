@@ -20,7 +20,8 @@ export function hold(
   end: number,
   again: HeldLine<Client, Worker> | undefined,
 ): void {
-  if (again !== undefined) client.held.putBack(again);
+  // The worker it waited for may be gone: those behind it must follow it to the one it waits for now.
+  if (again !== undefined) client.held.putBack(again.to === worker ? again : { ...again, to: worker });
   else {
     client.held.add(slab, start, end, client, worker, pool.id);
     core.counters.held += 1;

@@ -5,7 +5,7 @@ import { errorAnswer } from './answers.js';
 import type { Client } from './client.js';
 import type { Core } from './core.js';
 import { Key } from './key.js';
-import { forgetAsksOf, refuseAsksOf } from './worker-requests.js';
+import { refuseAsksOf } from './worker-requests.js';
 import type { Worker } from './worker.js';
 
 const key = new Key();
@@ -41,7 +41,7 @@ export function loseWorker(core: Core, worker: Worker, why: string): void {
     core.counters.sessionsLost += 1;
     if (core.settings.notifyLoss) tellLost(session.owner, session.outer ?? session.id, worker, why);
   }
-  forgetAsksOf(core, worker);
+  // What it asked stays known until it is answered: the answer must not be taken for that of the next who asks under this id.
   worker.stoppedFor?.stopped.delete(worker);
   for (const client of touched) client.finishWhenDone();
   for (const client of worker.pool.holders) core.retries.add(client.retryHeld);

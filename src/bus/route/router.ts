@@ -122,7 +122,7 @@ export class Router {
       retryHeld(this.#core, client, (line) => this.#again(client, line.slab, line.length, line)),
     retryAsks: (client) => {
       for (const { from, slab, length } of client.heldAsks.takeAll()) {
-        routeFromWorker(this.#core, from, slab, 0, length);
+        if (from.state !== 'gone') routeFromWorker(this.#core, from, slab, 0, length);
       }
     },
   };

@@ -66,6 +66,7 @@ export function routeAnswer(
   if (worker === undefined || worker.state === 'gone') {
     core.counters.answersDropped += 1;
     core.hooks.log.warn('answer to nothing that was asked', { client: client.name });
+    if (client.heldAsks.length > 0) core.retries.add(client.retryAsks);
     return;
   }
   if (worker.pool.strips && core.fields.session.start >= 0) {
@@ -83,21 +84,14 @@ export function routeAnswer(
 /** The client is gone: every worker that waits for an answer of it is told. */
 export function refuseAsksOf(core: Core, client: Client): void {
   for (const { from, slab, length } of client.heldAsks.takeAll()) {
-    if (scan(slab, 0, length, core.fields)) refuseAsk(core, from, slab);
+    if (from.state !== 'gone' && scan(slab, 0, length, core.fields)) refuseAsk(core, from, slab);
   }
   if (client.asked === 0) return;
   core.asked.forEach((entry, worker) => {
     if (core.asked.tagAt(entry) !== client.number) return;
     const data = { reason: 'no_client', hint: 'the client has gone' } as const;
-    worker.send(errorAnswer(core.asked.keyAt(entry), WORKER_UNAVAILABLE, data));
+    if (worker.state !== 'gone') worker.send(errorAnswer(core.asked.keyAt(entry), WORKER_UNAVAILABLE, data));
     core.asked.remove(entry);
-  });
-}
-
-/** The worker is gone: its requests are nobody's. */
-export function forgetAsksOf(core: Core, worker: Worker): void {
-  core.asked.forEach((entry, asker) => {
-    if (asker === worker) core.asked.remove(entry);
   });
 }
 

@@ -98,10 +98,11 @@ test('two workers ask one client under the same id: the second waits for the fir
   );
   await rig.settle();
   expect((await client.next())['sessionId']).toBe(sessions[0]);
+  expect(await client.next()).toMatchObject({ method: 'after' }); // only the question waits: an answer after it must not overtake it
   expect(client.lines).toEqual([]);
   client.send({ id: 0, result: 'first' });
   expect(await workers[0]!.next()).toMatchObject({ result: 'first' });
-  expect(await client.inbox.next(2)).toMatchObject([{ sessionId: sessions[1] }, { method: 'after' }]);
+  expect(await client.next()).toMatchObject({ method: 'ask', sessionId: sessions[1] });
   client.send({ id: 0, result: 'second' });
   expect(await workers[1]!.next()).toMatchObject({ result: 'second' });
 });
