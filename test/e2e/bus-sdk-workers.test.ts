@@ -7,6 +7,7 @@ import { client as acpClient, methods, ndJsonStream } from '@agentclientprotocol
 import { Client, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import { BusUnderTest, fixture } from '../helpers/bus.js';
+import { until } from '../helpers/wait.js';
 
 const pool = (file: string, instances: number, more: object = {}): object => ({
   id: file,
@@ -70,6 +71,15 @@ test.each([
   ['lifted and stripped', { ready, session: { lift: true, strip: true } }],
 ])('three ACP agents serve two editors at once, each session by its own agent (%s)', async (_, more) => {
   await using bus = await BusUnderTest.start({ pools: [pool('acp-agent.mjs', 3, more)] });
+  await using watcher = await bus.connect();
+  await until(
+    async () => {
+      const { pools } = (await watcher.ask('bus/stats')) as unknown as { pools: { ready: number }[] };
+      return pools[0]?.ready === 3;
+    },
+    'three agents to be ready',
+    20_000,
+  );
   const all = await Promise.all([useAgent(bus), useAgent(bus)]);
   const sessions = new Map(all.flatMap((shown) => [...shown]));
   expect(sessions.size).toBe(4);

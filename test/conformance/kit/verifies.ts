@@ -52,7 +52,9 @@ export type ClauseId = IdsOf<(typeof tables)[number]>;
 export const clauses = joinTables(tables) as Readonly<Record<ClauseId, Clause>>;
 
 /** How a client reaches the server of a suite, unless a clause says otherwise. */
-const TRANSPORTS = { rexd: 'stdio', bus: 'unix' } as const;
+const TRANSPORTS = { rexd: 'stdio', bus: 'unix', string: 'http' } as const;
+
+type TransportOf<Id> = Id extends `bus/${string}` ? Exclude<Transport, 'http'> : Transport;
 
 /** Ends the test as skipped. The reason is printed; a test that cannot run must not look like one that passed. */
 type Skip = (reason: string) => void;
@@ -61,18 +63,19 @@ type Skip = (reason: string) => void;
  * One body may prove several clauses, which are then named together; it runs by every transport of the first.
  * `timeoutMs`: for a test that takes longer than the usual, on a busy machine too.
  */
-export function verifies(
-  id: ClauseId | readonly [ClauseId, ...ClauseId[]],
-  body: (transport: Transport, skip: Skip) => Promise<void>,
+export function verifies<Id extends ClauseId>(
+  id: Id | readonly [Id, ...ClauseId[]],
+  body: (transport: TransportOf<Id>, skip: Skip) => Promise<void>,
   timeoutMs?: number,
 ): void {
-  const ids: readonly [ClauseId, ...ClauseId[]] = typeof id === 'string' ? [id] : id;
+  const ids: readonly [Id, ...ClauseId[]] = typeof id === 'string' ? [id] : id;
   const clause: Clause = clauses[ids[0]];
   const suite = ids[0].slice(0, ids[0].indexOf('/')) as keyof typeof TRANSPORTS;
   for (const transport of clause.transports ?? [TRANSPORTS[suite]]) {
     const isKnownGap = ids.some((each) => clauses[each].knownFailure !== undefined);
     const register = isKnownGap ? test.fails : test;
-    const run = ({ skip }: { skip: Skip }): Promise<void> => body(transport, (reason) => skip(reason));
+    const run = ({ skip }: { skip: Skip }): Promise<void> =>
+      body(transport as TransportOf<Id>, (reason) => skip(reason));
     register(`${ids.join(' ')} [${transport}] ${clause.text}`, run, timeoutMs);
   }
 }
