@@ -116,6 +116,29 @@ export const stringHttp = {
   ),
   'string/exec/topics': http('topics are canonical in head, with their type', 'Event 1: head'),
   'string/exec/default-topic': ours('no topic is main', 'Seed 000 versus seed 003'),
+  'string/queue/order': http(
+    'a topic executes one command at a time, in order; other topics go on',
+    'Queueing and contention',
+  ),
+  'string/queue/full': http('five may wait; one more is 429 with QUEUE_FULL', 'Queueing and contention'),
+  'string/queue/gone': http(
+    'a client that leaves while it waits is forgotten, and its command never run',
+    'Queueing and contention',
+  ),
+  'string/queue/mcp': ours(
+    'a tool call that ends hands its turn on to what waits by /exec',
+    'Functional bugs seen upstream',
+  ),
+  'string/sessions/shell': http(
+    'closing a topic, and deleting its agent, ends the shell',
+    'DELETE /sessions/:agent_id/:topic',
+  ),
+  'string/mcp/busy': http('a tool call on a topic that executes is refused with BUSY', 'POST /mcp'),
+  'string/ext/stream': ours(
+    'with stream=1 output comes in chunk events before the three',
+    'What users would want',
+  ),
+  'string/ext/cancel': ours('DELETE /exec/:request_id cancels what waits or runs', 'What users would want'),
   'string/exec/keep-alive': http(
     'a connection serves command after command',
     'Client implementation checklist',
