@@ -1,6 +1,15 @@
 // Builds dist/: the library by tsc, every executable of src/bin bundled by esbuild into one file.
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleBeginning, bundleExecutable, bundleIntoOne, PARTS_SUFFIX } from './bundle.js';
@@ -53,7 +62,8 @@ async function bundleExecutables(): Promise<void> {
       const rest = RESTS[basename(name, '.ts')];
       if (rest === undefined) await writeExecutable(file, entry);
       else {
-        writeFileSync(file, await bundleBeginning(entry, rest));
+        writeFileSync(file, withFront(await bundleBeginning(entry, rest), 'rex-front.pl'));
+        copyFileSync(join(ROOT, 'src/bin/rex-front.pl'), join(outdir, 'rex-front.pl'));
         await writeExecutable(
           join(outdir, rest.file),
           join(ROOT, 'src', rest.module.replace(/\.js$/, '.ts')),
@@ -71,6 +81,21 @@ async function bundleExecutables(): Promise<void> {
       join(outdir, RESTS[program]?.file ?? `${program}.js`),
     );
   }
+}
+
+/**
+ * A program that is both: for a shell, which starts in a millisecond, a line that runs the front where there is Perl and a
+ * plain `exec` to be done; for Node a string and a comment. Links to it, as npm makes them, are followed by Perl.
+ */
+function withFront(program: string, front: string): string {
+  const follow =
+    '$f=$ARGV[0];while(defined($l=readlink $f)){$f=~s{[^/]*\\z}{};$f=$l=~m{^/}?$l:$f.$l}' +
+    `$f=~s{[^/]*\\z}{${front}};do $f;exec "node",@ARGV`;
+  const line = [
+    `":" //; if [ "$1" = exec ] && [ "$3" = -- ] && command -v perl >/dev/null 2>&1; then`,
+    `exec perl -e '${follow}' "$0" "$@"; fi; exec node "$0" "$@"`,
+  ].join(' ');
+  return program.replace(/^#![^\n]*\n/, () => `#!/bin/sh\n${line}\n`);
 }
 
 async function writeExecutable(file: string, entry: string): Promise<void> {

@@ -1,6 +1,14 @@
 // Connections that rex keeps open between calls: used again, given back clean, gone when they should be.
 
-import { readdirSync, readFileSync, statSync, utimesSync, writeFileSync, mkdirSync } from 'node:fs';
+import {
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  mkdirSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_PLAIN_BYTES } from '../../src/cli/rex/early-output.js';
@@ -27,7 +35,7 @@ test('the first call leaves a connection, the next ones use it, and the socket i
   expect(kept).toMatchObject({ alias: 'local', used: 3 });
   const folder = join(home.folder, 's/rex');
   expect(statSync(folder).mode & 0o777).toBe(0o700);
-  const sockets = readdirSync(folder).map((name) => statSync(join(folder, name)));
+  const sockets = readdirSync(folder).map((name) => lstatSync(join(folder, name)));
   expect(sockets.filter((each) => each.isSocket()).map(({ mode }) => mode & 0o777)).toEqual([0o600]);
 });
 
@@ -191,4 +199,19 @@ test('a connection that is lost is told of with what became of the command', asy
   process.kill(kept?.pid ?? 0, 'SIGKILL');
   expect((await call.ended).code).toBe(1);
   expect(call.stderr).toMatch(/^rex: the connection to "local" was lost before the command had ended/);
+});
+
+test('the short way passes input, output, signals and codes on as the long one does', async () => {
+  await using home = await warmHome();
+  const input = `${'x'.repeat(3_000_000)}\n`; // more than all pipes between hold, both ways at once
+  const echoed = await home.rex(['exec', 'local', '--', 'cat'], { input });
+  expect([echoed.stdout === input, echoed.code]).toEqual([true, 0]);
+  const both = await home.rex(['exec', 'local', '--', 'sh', '-c', 'echo out; echo err >&2; kill -9 $$']);
+  expect(both).toMatchObject({ stdout: 'out\n', stderr: 'err\n', code: 137 });
+  const odd = ['"', '\\', '\n', '\u0001', 'ü', ''];
+  const words = await home.rex(['exec', 'local', '--', 'printf', '[%s]\\n', ...odd]);
+  expect(words.stdout).toBe(odd.map((word) => `[${word}]\n`).join(''));
+  const missing = await home.rex(['exec', 'local', '--', 'no-such-program']);
+  expect([missing.code, missing.stderr]).toEqual([1, 'rex: program not found: no-such-program\n']);
+  expect((await home.kept())[0]?.used).toBeGreaterThanOrEqual(4);
 });

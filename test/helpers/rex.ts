@@ -29,7 +29,8 @@ export function rexHome(keep = '0'): RexHome {
     XDG_RUNTIME_DIR: '',
     REX_KEEP: keep,
   };
-  const command = (args: readonly string[]): [string, ...string[]] => [process.execPath, bin('rex'), ...args];
+  // By its own first line, as its users run it: that is the short way where there is one.
+  const command = (args: readonly string[]): [string, ...string[]] => [bin('rex'), ...args];
   const home: RexHome = {
     folder,
     env,

@@ -45,15 +45,15 @@ export function keeperAddress(alias: string, env: NodeJS.ProcessEnv): KeeperAddr
       ? [...[besideUs(), ...standardPlaces(env)].map(stampOf), ownVariables(env)]
       : [stampOf(targetPlaces(env).targets), SSH_VARIABLES.map((name) => env[name] ?? null)]),
   ]);
-  return { key, socket: join(folder, `${nameOf(alias)}-${hash(key)}`) };
+  return { key, socket: join(folder, `${aliasInName(alias)}-${hash(key)}`) };
 }
 
 /** Whatever a target is called, its socket is in the folder. */
-function nameOf(alias: string): string {
+export function aliasInName(alias: string): string {
   return alias.slice(0, 16).replaceAll(/[^\w.-]/g, '_');
 }
 
-function ownVariables(env: NodeJS.ProcessEnv): string[] {
+export function ownVariables(env: NodeJS.ProcessEnv): string[] {
   return Object.entries(env)
     .filter(([name]) => !VOLATILE.has(name))
     .map(([name, value]) => `${name}=${value ?? ''}`)

@@ -10,7 +10,10 @@ import type { SessionFacts } from '../../../client/rex/rex-client.js';
 import type { RexParams } from '../../../client/rex/rex-methods.js';
 import { listenSocket, type SocketListener } from '../../../wire/transport/socket.js';
 import { readFirstLine } from './first-line.js';
-import { relay } from './relay.js';
+import { keeperAddress } from './address.js';
+import { runPlainly } from './plain-call.js';
+import { hasSameVariables, offerPlainly, type PlainHello } from './plain-words.js';
+import { relay, type RelayEnd } from './relay.js';
 import { Spare } from './spare.js';
 import type { KeeperSpec } from './spec.js';
 import { type Hello, type KeeperStatus, type KeptStart, type Reply, START_ID } from './words.js';
@@ -38,6 +41,7 @@ export class Keeper extends Resource {
   #used = 0;
   #lastUse = Date.now();
   #listener: SocketListener | undefined;
+  #offer: Disposable | undefined;
   #looking: NodeJS.Timeout | undefined;
   #refilling: NodeJS.Timeout | undefined;
 
@@ -65,6 +69,7 @@ export class Keeper extends Resource {
       },
     );
     const { ino } = statSync(socket);
+    this.#offer = offerPlainly(socket, this.#spec.alias, process.env);
     this.#looking = setInterval(() => this.#look(ino), Math.min(LOOK_MS, this.#idleMs));
     this.#refill(0);
   }
@@ -76,12 +81,13 @@ export class Keeper extends Resource {
       say(socket, { stopping: true }, true);
       return await this.close();
     }
-    const late = Date.now() > hello.until;
-    if (late || hello.key !== this.#spec.key || this.#links.size + this.#opening >= MAX_KEPT_LINKS)
-      return say(socket, { none: true }, true);
+    const fits = hello.want === 'plain' ? this.#fitsPlainly(hello) : hello.key === this.#spec.key;
+    if (!fits || Date.now() > hello.until || this.#links.size + this.#opening >= MAX_KEPT_LINKS)
+      return hello.want === 'plain' ? void socket.end('n\n') : say(socket, { none: true }, true);
     this.#calls += 1;
     try {
-      await this.#lend(socket, hello.want === 'run' ? hello.start : undefined);
+      if (hello.want === 'plain') await this.#runPlainly(socket, hello.start);
+      else await this.#lend(socket, hello.want === 'run' ? hello.start : undefined);
     } finally {
       this.#calls -= 1;
       this.#lastUse = Date.now();
@@ -103,7 +109,33 @@ export class Keeper extends Resource {
     this.#refill(REFILL_MS);
     say(socket, { session: spare.session });
     if (start !== undefined) spare.link.output.write(startLine(start, spare.session, this.#spec.cwd));
-    const end = await relay(socket, spare.link);
+    await this.#takeBack(spare, await relay(socket, spare.link));
+  }
+
+  /** Of who knows nothing but its variables: what else our connections depend on we look at ourselves. */
+  #fitsPlainly(hello: PlainHello): boolean {
+    const { alias, key } = this.#spec;
+    if (hello.alias !== alias || !hasSameVariables(hello, process.env)) return false;
+    return keeperAddress(alias, process.env)?.key === key;
+  }
+
+  async #runPlainly(socket: Socket, start: KeptStart): Promise<void> {
+    socket.write('h\n');
+    let spare: Spare;
+    try {
+      spare = this.#takeFresh() ?? (await this.#takeSpare()) ?? (await this.#openSpare());
+    } catch {
+      return void socket.end('n\n'); // whoever does it again is told why not
+    }
+    this.#used += 1;
+    this.#refill(REFILL_MS);
+    const { session, link } = spare;
+    const line = startLine(start, session, this.#spec.cwd);
+    const end = await runPlainly(socket, link, { sessionId: session.session_id, startLine: line });
+    await this.#takeBack(spare, end);
+  }
+
+  async #takeBack(spare: Spare, end: RelayEnd): Promise<void> {
     if (end === 'clean' && !this.closing && (await spare.renew()) && this.#spares.length < MAX_SPARES)
       this.#spares.push(spare);
     else await this.#discard(spare);
@@ -178,6 +210,7 @@ export class Keeper extends Resource {
   protected override async release(): Promise<void> {
     clearInterval(this.#looking);
     clearTimeout(this.#refilling);
+    this.#offer?.[Symbol.dispose]();
     await this.#listener?.close();
     await settleAll([...this.#links].map((spare) => this.#discard(spare)));
   }

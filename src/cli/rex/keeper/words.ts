@@ -1,6 +1,7 @@
 // What is said between `rex` and a keeper before the connection is the caller's: one line each way.
 
 import type { SessionFacts } from '../../../client/rex/rex-client.js';
+import type { PlainHello } from './plain-words.js';
 import type { FailureReason } from '../../../client/rex/explain-failure.js';
 
 /** A keeper says at once that it has heard. One that does not is stopped or stuck, and done without. */
@@ -14,6 +15,7 @@ export type Hello =
   | { readonly want: 'link'; readonly key: string; readonly until: number }
   /** The same, and the request that a call would begin with is sent by the keeper, to spare it a way there and back. */
   | { readonly want: 'run'; readonly key: string; readonly until: number; readonly start: KeptStart }
+  | PlainHello
   | { readonly want: 'stop' }
   | { readonly want: 'status' };
 
