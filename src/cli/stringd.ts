@@ -1,6 +1,6 @@
 // The command line of stringd. Only flags are dealt with here: help and version answer before the daemon is loaded.
 
-import { LocalError, toError } from '../base/errors.js';
+import { errnoOf, LocalError, toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { VERSION } from '../base/version.js';
 import { EXIT } from './exit-codes.js';
@@ -53,9 +53,9 @@ export async function runStringd(args: readonly string[]): Promise<void> {
   } catch (thrown) {
     const error = toError(thrown);
     const hint = error instanceof UsageError ? '\nTry: stringd --help' : '';
-    process.stderr.write(
-      `stringd: ${error instanceof LocalError ? error.message : (error.stack ?? error.message)}${hint}\n`,
-    );
+    // What the system says is told in its words; a stack is for our own mistakes.
+    const isTold = error instanceof LocalError || errnoOf(error) !== undefined;
+    process.stderr.write(`stringd: ${isTold ? error.message : (error.stack ?? error.message)}${hint}\n`);
     process.exitCode = isUsage(error) ? EXIT.usage : EXIT.failed;
   }
 }

@@ -13,7 +13,7 @@ let gates = 0;
 interface Held {
   readonly cmd: string;
   /** Lets the command end. */
-  release(): Promise<unknown>;
+  readonly release: () => Promise<unknown>;
 }
 
 /** A command that runs until it is released, by whatever way it is sent. */
