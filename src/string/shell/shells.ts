@@ -79,7 +79,8 @@ export class Shells extends Resource {
   async keepSpool(topic: string, spool: OutputSpool): Promise<void> {
     if (this.#spools.get(topic) === spool) return;
     await this.#dropSpool(topic);
-    this.#spools.set(topic, spool);
+    if (this.closing) await spool.close();
+    else this.#spools.set(topic, spool);
   }
 
   protected async release(): Promise<void> {
