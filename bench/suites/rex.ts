@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startSshd, whyNoSshd } from '../../test/helpers/sshd.js';
-import { BenchChild } from '../harness/child.js';
+import { BenchChild, measuredEnv } from '../harness/child.js';
 import { endedChildrenCpuMs, ownCpuMs } from '../harness/cpu-time.js';
 import { UnavailableError } from '../harness/errors.js';
 import type { Case, Contender, Role, Suite } from '../harness/types.js';
@@ -21,11 +21,11 @@ export const rexSuite: Suite = {
     '`rex exec TARGET -- true` over a kept connection vs `node -e 0`, and vs `ssh host true` over a master',
   async prepare({ root }, cleanup) {
     const rex = [join(root, 'dist/bin/rex.js')]; // by its own first line, as it is installed
-    const home = mkdtempSync(join(tmpdir(), 'hawser-bench-rex-'));
+    const home = mkdtempSync(join(tmpdir(), 'b-')); // short: a socket of ssh goes below it
     const env = { HOME: home, XDG_STATE_HOME: join(home, 's'), XDG_RUNTIME_DIR: '', REX_KEEP: '10m' };
     const words = Object.entries(env).map(([name, value]) => `${name}=${value}`);
     const call = (...args: string[]): boolean =>
-      spawnSync('env', [...words, ...rex, ...args], { stdio: 'ignore' }).status === 0;
+      spawnSync('env', [...words, ...rex, ...args], { stdio: 'ignore', env: measuredEnv() }).status === 0;
     cleanup.use({
       [Symbol.asyncDispose]: () => {
         call('keep', '--stop');
