@@ -11,7 +11,7 @@ import type { RequestOptions } from '../../wire/jsonrpc/pending-requests.js';
 import { type CompressionMode, offerCompression } from './compression.js';
 import type { Connection } from './connection.js';
 import { ACK_COUNT, type EventInbox } from './event-inbox.js';
-import { type ReconnectOptions, SessionLostError, tryAgain } from './reconnect.js';
+import { type ReconnectOptions, SessionLostError, tryToResume } from './reconnect.js';
 import type { RexResult } from './rex-methods.js';
 
 /** A link over which the session is not resumed by then leads nowhere. */
@@ -119,7 +119,7 @@ export class ResumableConnection extends Resource implements Connection {
       also: [this.#ending.signal, ...(reconnect.signal === undefined ? [] : [reconnect.signal])],
       reason: () => new LocalError('timeout', `no connection was made in ${timeoutMs} ms`),
     });
-    const peer = await tryAgain((nth) => this.#connect(nth, limit.signal), limit.signal);
+    const peer = await tryToResume((nth) => this.#connect(nth, limit.signal), limit.signal);
     this.#use(peer);
     reconnect.onResumed?.();
     this.#ackSoon();

@@ -50,12 +50,12 @@ function decodeMessage(value: unknown, text: string): IncomingMessage {
   const method = body.method as string;
   const params = (body.params ?? undefined) as JsonRpcParams | undefined;
   if (kind === 'request') {
-    return { kind, method, params, id: body.id as JsonRpcId, rawId: readRawId(text, body.id) };
+    return { kind, method, params, id: body.id as JsonRpcId, rawId: readRawId(text, body.id), body };
   }
   const member = CANCEL_METHODS.get(method);
-  if (member === undefined || !isObject(params)) return { kind, method, params };
+  if (member === undefined || !isObject(params)) return { kind, method, params, body };
   const id = (params as Record<string, unknown>)[member];
-  if (!isId(id)) return { kind, method, params };
+  if (!isId(id)) return { kind, method, params, body };
   const rawId = readRawMember(readRawMember(text, 'params') ?? '{}', member) ?? 'null';
   return { kind: 'cancel', id, rawId };
 }

@@ -25,14 +25,27 @@ export function encodeError(id: RawId, error: WireError): Line {
   return wrap(`{"jsonrpc":"2.0","id":${id},"error":`, error);
 }
 
-export function encodeRequest(id: number, method: string, params: object | undefined): Line {
-  const head = `{"jsonrpc":"2.0","id":${id},"method":${quote(method)}`;
+/** What a protocol puts beside method and params, as the bus does with `sessionId`: strings, and absent where undefined. */
+export type Beside = Readonly<Record<string, string | undefined>>;
+
+export function encodeRequest(id: number, method: string, params: object | undefined, beside?: Beside): Line {
+  return encodeCall(`{"jsonrpc":"2.0","id":${id},"method":${quote(method)}`, params, beside);
+}
+
+export function encodeNotification(method: string, params: object | undefined, beside?: Beside): Line {
+  return encodeCall(`{"jsonrpc":"2.0","method":${quote(method)}`, params, beside);
+}
+
+function encodeCall(start: string, params: object | undefined, beside: Beside | undefined): Line {
+  const head = beside === undefined ? start : start + membersOf(beside);
   return params === undefined ? `${head}}` : wrap(`${head},"params":`, params);
 }
 
-export function encodeNotification(method: string, params: object | undefined): Line {
-  const head = `{"jsonrpc":"2.0","method":${quote(method)}`;
-  return params === undefined ? `${head}}` : wrap(`${head},"params":`, params);
+function membersOf(beside: Beside): string {
+  let text = '';
+  for (const [name, value] of Object.entries(beside))
+    if (value !== undefined) text += `,${JSON.stringify(name)}:${JSON.stringify(value)}`;
+  return text;
 }
 
 /** The lines as one JSON array. */

@@ -3,7 +3,14 @@
 import { newAbort } from '../../base/abort.js';
 import { sizeOf, type Line } from '../ndjson/line-writer.js';
 import { encodeBatch } from './encode.js';
-import type { IncomingNotification, IncomingRequest, JsonRpcId, JsonRpcParams, RawId } from './message.js';
+import type {
+  IncomingNotification,
+  IncomingRequest,
+  JsonRpcId,
+  JsonRpcParams,
+  RawId,
+  Unchecked,
+} from './message.js';
 
 /** What a handler is told about the call it serves. */
 export interface IncomingCall {
@@ -11,6 +18,8 @@ export interface IncomingCall {
   readonly params: JsonRpcParams | undefined;
   /** Undefined for a notification: nobody waits for an answer. */
   readonly id: JsonRpcId | undefined;
+  /** The whole message as it was read, for what a protocol puts beside method and params. */
+  readonly body: Unchecked;
   /** Aborts when the caller calls it off, or the connection closes. */
   readonly signal: AbortSignal;
   /**
@@ -26,6 +35,7 @@ export class ServedCall implements IncomingCall {
   readonly params: JsonRpcParams | undefined;
   readonly id: JsonRpcId | undefined;
   readonly rawId: RawId | undefined;
+  readonly body: Unchecked;
   /** Of the line it came in: what it counts for while it waits. */
   readonly bytes: number;
   readonly slot: BatchSlot | undefined;
@@ -38,6 +48,7 @@ export class ServedCall implements IncomingCall {
     this.params = message.params;
     this.id = message.kind === 'request' ? message.id : undefined;
     this.rawId = message.kind === 'request' ? message.rawId : undefined;
+    this.body = message.body;
     this.bytes = bytes;
     this.slot = slot;
   }

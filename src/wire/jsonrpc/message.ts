@@ -38,12 +38,14 @@ export interface IncomingRequest {
   readonly params: JsonRpcParams | undefined;
   readonly id: JsonRpcId;
   readonly rawId: RawId;
+  readonly body: Unchecked;
 }
 
 export interface IncomingNotification {
   readonly kind: 'notification';
   readonly method: string;
   readonly params: JsonRpcParams | undefined;
+  readonly body: Unchecked;
 }
 
 export type IncomingMessage =

@@ -3,13 +3,14 @@
 import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import type { Line } from '../ndjson/line-writer.js';
-import { encodeBatch, encodeNotification, encodeRequest } from './encode.js';
+import { type Beside, encodeBatch, encodeNotification, encodeRequest } from './encode.js';
 import { CANCEL_METHOD, type Unchecked } from './message.js';
 import { PendingRequests, type RequestOptions } from './pending-requests.js';
 
 export interface BatchCall {
   readonly method: string;
   readonly params?: object | undefined;
+  readonly beside?: Beside | undefined;
 }
 
 export interface OutgoingCallsOptions {
@@ -99,7 +100,7 @@ export class OutgoingCalls {
 
   /** Gives the line of a request to `send`; not if it is refused, so that nothing is sent that nobody waits for. */
   #ask(
-    { method, params }: BatchCall,
+    { method, params, beside }: BatchCall,
     options: RequestOptions | undefined,
     send: (line: Line, id: number) => void,
   ): Promise<unknown> {
@@ -107,7 +108,7 @@ export class OutgoingCalls {
     return new Promise((resolve, reject) => {
       const id = this.#pending.open({ resolve, reject }, options);
       try {
-        send(encodeRequest(id, method, params), id);
+        send(encodeRequest(id, method, params, beside), id);
       } catch (thrown) {
         this.#pending.reject(id, thrown as Error);
       }

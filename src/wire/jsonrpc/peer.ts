@@ -8,7 +8,7 @@ import { LineWriter, MAX_QUEUED_BYTES, QueueFullError, type Line } from '../ndjs
 import { LINGER_MS, type Link } from '../transport/link.js';
 import { CallServer, MAX_CONCURRENT_CALLS, type CallHandler } from './call-server.js';
 import { checkNow } from './check-now.js';
-import { encodeNotification } from './encode.js';
+import { type Beside, encodeNotification } from './encode.js';
 import { IncomingLines } from './incoming-lines.js';
 import type { EventDef, MethodDef, RequestOf, ResultOf } from './method.js';
 import { OutgoingCalls, type BatchCall } from './outgoing-calls.js';
@@ -119,7 +119,7 @@ export class RpcPeer extends Resource {
 
   /** Rejects with an RpcError for an error answer, else with a LocalError or the signal's reason. */
   request(method: string, params?: object, options?: RequestOptions): Promise<unknown> {
-    return this.#outgoing.request({ method, params }, options);
+    return this.#outgoing.request({ method, params, beside: options?.beside }, options);
   }
 
   /** `request` by definition: typed, and the result is checked against its schema. */
@@ -146,8 +146,8 @@ export class RpcPeer extends Resource {
    * True while there is room for more; else await `drained()` before going on, which also tells when nobody is there
    * any more. Throws QueueFullError when that advice was not taken for too long.
    */
-  notify(method: string, params?: object): boolean {
-    return this.#writer.send(encodeNotification(method, params));
+  notify(method: string, params?: object, beside?: Beside): boolean {
+    return this.#writer.send(encodeNotification(method, params, beside));
   }
 
   /** `notify` by definition. */

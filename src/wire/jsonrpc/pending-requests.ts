@@ -2,6 +2,7 @@
 
 import { MAX_TIMER_MS, TimeoutError } from '../../base/deadline.js';
 import { LocalError, RpcError } from '../../base/errors.js';
+import type { Beside } from './encode.js';
 import { isErrorObject, type Unchecked } from './message.js';
 
 /** Requests waiting for an answer at the same time; the next one is refused. */
@@ -14,6 +15,8 @@ export interface RequestOptions {
   readonly timeoutMs?: number;
   /** Under which it goes out, for who numbers requests beyond a connection: then all of them. Else the next one. */
   readonly id?: number;
+  /** Goes out beside method and params. */
+  readonly beside?: Beside;
 }
 
 export interface Answer {

@@ -4,13 +4,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newAbort } from '../../../src/base/abort.js';
 import { EventInbox } from '../../../src/client/rex/event-inbox.js';
 import { ProcessEvents } from '../../../src/client/rex/process-events.js';
-import {
-  FIRST_PAUSE_MS,
-  LONGEST_PAUSE_MS,
-  SessionLostError,
-  tryAgain,
-} from '../../../src/client/rex/reconnect.js';
+import { SessionLostError, tryToResume } from '../../../src/client/rex/reconnect.js';
 import { RESUME_TIMEOUT_MS, ResumableConnection } from '../../../src/client/rex/resumable-connection.js';
+import { FIRST_PAUSE_MS, LONGEST_PAUSE_MS } from '../../../src/client/try-again.js';
 import { RpcPeer } from '../../../src/wire/jsonrpc/peer.js';
 import { linkedPair } from '../../../src/wire/transport/memory.js';
 
@@ -20,7 +16,7 @@ afterEach(() => void vi.restoreAllMocks());
 test('pauses double from FIRST_PAUSE_MS', async () => {
   const at: number[] = [];
   const end = newAbort();
-  const trying = tryAgain(() => {
+  const trying = tryToResume(() => {
     at.push(performance.now());
     if (at.length === 4) end.abort(new Error('enough'));
     return Promise.reject(new Error('no route'));
@@ -33,7 +29,7 @@ test('pauses double from FIRST_PAUSE_MS', async () => {
 
 test('what says that the session is gone ends it at once', async () => {
   const gone = new SessionLostError('it was closed');
-  await expect(tryAgain(() => Promise.reject(gone), newAbort().signal)).rejects.toBe(gone);
+  await expect(tryToResume(() => Promise.reject(gone), newAbort().signal)).rejects.toBe(gone);
 });
 
 test('a link over which nobody answers in RESUME_TIMEOUT_MS is given up for the next', async () => {
