@@ -15,7 +15,15 @@ const THE_LIMIT = 'the limit';
 
 type CaseFacts = Pick<
   Case,
-  'name' | 'measure' | 'unit' | 'scale' | 'targets' | 'peerBound' | 'maxMemoryMiB' | 'wallOnly'
+  | 'name'
+  | 'measure'
+  | 'unit'
+  | 'scale'
+  | 'targets'
+  | 'peerBound'
+  | 'peerCpuBound'
+  | 'maxMemoryMiB'
+  | 'wallOnly'
 >;
 
 export function judgeCase(facts: CaseFacts, samples: SamplesByContender): CaseResult {
@@ -71,14 +79,29 @@ function judgeTarget(facts: CaseFacts, target: Target, rows: readonly Row[]): Ve
 }
 
 function judgeBesidePeers(facts: CaseFacts, rows: readonly Row[]): Verdict[] {
-  const bound = facts.peerBound;
+  const { peerBound: bound, peerCpuBound: cpuBound } = facts;
   const ours = rows.find((row) => row.role === 'ours');
-  if (bound === undefined || ours === undefined) return [];
-  return rows.flatMap((row) =>
-    row.oursToThis === undefined
-      ? []
-      : [judgeRatio(facts, row.oursToThis, { contender: ours.name, to: row.name, bound })],
-  );
+  if (ours === undefined) return [];
+  return rows.flatMap(({ name: to, oursToThis }) => {
+    if (oursToThis === undefined) return [];
+    const about = { contender: ours.name, to };
+    return [
+      ...(bound === undefined ? [] : [judgeRatio(facts, oursToThis, { ...about, bound })]),
+      ...(cpuBound === undefined ? [] : judgeCpu(facts, oursToThis.cpu, { ...about, bound: cpuBound })),
+    ];
+  });
+}
+
+/** Nothing when it took too little CPU to be measured. */
+function judgeCpu(
+  facts: CaseFacts,
+  ratio: Ratio | undefined,
+  about: Pick<Verdict, 'contender' | 'to' | 'bound'>,
+): Verdict[] {
+  if (ratio === undefined) return [];
+  const got = ratio.value;
+  const pass = facts.measure === 'rate' ? got >= about.bound : got <= about.bound;
+  return [{ ...about, got, by: 'cpu', pass }];
 }
 
 function judgeRatio(

@@ -42,6 +42,8 @@ export interface Case {
   readonly targets: readonly Target[];
   /** Ours as a multiple of each peer the user puts beside it: at least (rates) or at most (times) this. */
   readonly peerBound?: number;
+  /** The same for the CPU time it takes, turned over for rates like every ratio: at least this. */
+  readonly peerCpuBound?: number;
   /** The most memory ours may have had at any moment. */
   readonly maxMemoryMiB?: number;
   /** What is promised is time itself: waiting for a disk or another process costs no CPU and still counts. */
@@ -54,7 +56,7 @@ export interface Suite {
   readonly name: string;
   readonly summary: string;
   /** What a peer of this suite has to speak; undefined when no peer can take part. */
-  readonly peerSpeaks?: 'rexd' | 'echo';
+  readonly peerSpeaks?: 'rexd' | 'echo' | 'bus';
   /** Builds what is needed and starts the contenders; everything opened is given to `cleanup`. */
   prepare(context: SuiteContext, cleanup: Cleanup): Promise<readonly Case[]>;
 }

@@ -1,6 +1,7 @@
 // Every suite, in the order in which a run of all of them goes.
 
 import type { Suite } from '../harness/types.js';
+import { busSuite } from './bus.js';
 import { coldStartSuite } from './cold-start.js';
 import { jsonrpcSuite } from './jsonrpc.js';
 import { linksSuite } from './links.js';
@@ -15,6 +16,7 @@ export const SUITES: readonly Suite[] = [
   spawnSuite,
   rexdSuite,
   rexSuite,
+  busSuite,
   linksSuite,
   coldStartSuite,
 ];

@@ -73,6 +73,7 @@ test('unknown fields are tolerated, of equal ones the last counts', () => {
     params: undefined,
     id: 2,
     rawId: '2.0',
+    body: { jsonrpc: '2.0', x: 1, id: 2, method: 'b' },
   });
 });
 
