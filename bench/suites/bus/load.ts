@@ -122,7 +122,7 @@ class Load {
     this.#inFlight[client] = (this.#inFlight[client] ?? 0) + 1;
     this.#sentBy[client] = nth + 1;
     this.#sent += 1;
-    this.#wires[client]?.output.write(this.#blocks[client]?.[nth % BLOCKS] as Buffer);
+    this.#wires[client]?.output.write(this.#blocks[client]?.[nth % BLOCKS]);
     this.#step();
   }
 

@@ -1,5 +1,6 @@
 // A client of stdio-bus: requests and notifications to workers, those of workers to us, and sessions. Connects again when cut.
 
+import { newAbort } from '../../base/abort.js';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { LocalError, RpcError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
@@ -56,7 +57,7 @@ export class BusClient extends Resource {
   readonly #place: BusPlace;
   readonly #options: BusClientOptions;
   readonly #handlers = new Handlers();
-  readonly #ending = new AbortController();
+  readonly #ending = newAbort();
   readonly #sessionActions: BusSessionActions;
   #ready: Promise<RpcPeer>;
   #peer: RpcPeer | undefined;
@@ -164,6 +165,8 @@ export class BusClient extends Resource {
       throw thrown;
     }
     this.#peer = peer;
+    // Whichever is first: a bus that says no more has nothing to answer with either.
+    void peer.inputEnded.then(() => this.#lose(peer, undefined));
     void peer.closed.then((reason) => this.#lose(peer, reason));
     return peer;
   }
@@ -176,6 +179,7 @@ export class BusClient extends Resource {
   #lose(peer: RpcPeer, reason: Error | undefined): void {
     if (this.#peer !== peer) return;
     this.#peer = undefined;
+    void peer.close();
     if (this.closing) return;
     const lost = reason ?? new LocalError('connection_lost', 'the bus has closed the connection');
     this.#options.log?.warn('the bus is lost', { where: sayPlace(this.#place), reason: lost.message });
