@@ -62,7 +62,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'routes[].method': 'A method, or `tools/*`: all that begin so. The first that fits counts.',
   'routes[].pool': 'Where it goes.',
   idCollision:
-    'What happens to a request whose id is under way at its worker for another client: `hold` waits for its turn, `rewrite` changes the id on the way there and back.',
+    'What happens to a request whose id is under way at its worker for another client: `hold` waits for its turn, `rewrite` changes the id on the way there and back. Where the other client has left and the worker has not answered, `hold` does the same after a second.',
   sessionOwnership: '`strict`: a session belongs to the client that opened it. `shared`: others may use it.',
   notifyLoss: 'Tell the owner of a session by `bus/session_lost` when its worker has ended.',
   sessionTtlSec: 'A session that nobody has used for so long is forgotten.',

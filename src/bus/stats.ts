@@ -25,7 +25,7 @@ export interface BusCounters {
   repliesDropped: number;
   /** Notifications with nowhere to go, from either side. */
   notificationsDropped: number;
-  /** Answers of clients to a request that no worker has made. */
+  /** Answers to a request that no worker has made, and those of ours that a worker does not read. */
   answersDropped: number;
   sessionsOpened: number;
   sessionsLost: number;

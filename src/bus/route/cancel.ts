@@ -8,6 +8,7 @@ import { scan } from '../scan/scan.js';
 import type { Client } from './client.js';
 import type { Core } from './core.js';
 import { Key } from './key.js';
+import { isEscaped, methodOf } from './method.js';
 import type { Worker } from './worker.js';
 
 const TOKENS = CANCEL_METHODS.map((method) => Buffer.from(JSON.stringify(method)));
@@ -21,7 +22,7 @@ export function isCancellation(fields: Fields, slab: Slab): boolean {
     if (token.length !== length) continue;
     if (slab.bytes.compare(token, 0, length, fields.methodStart, fields.methodEnd) === 0) return true;
   }
-  return false;
+  return isEscaped(fields, slab) && CANCEL_METHODS.some((method) => method === methodOf(fields, slab));
 }
 
 /** `sent`: it is on its way. `unnamed`: it does not say what it cancels. `unknown`: nothing of this client has that id. */

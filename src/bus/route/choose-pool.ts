@@ -2,6 +2,7 @@
 
 import type { Slab } from '../flow/slab.js';
 import type { Core } from './core.js';
+import { methodOf } from './method.js';
 import type { Pool } from './pool.js';
 import type { RouterSettings } from './settings.js';
 
@@ -27,7 +28,7 @@ export class PoolChoice {
 
   #ofMethod({ fields }: Core, slab: Slab): string | undefined {
     if (fields.methodStart < 0) return undefined;
-    const method = slab.bytes.toString('utf8', fields.methodStart + 1, fields.methodEnd - 1);
+    const method = methodOf(fields, slab);
     return this.#byMethod.find((route) => fits(method, route.method))?.pool;
   }
 }

@@ -30,6 +30,8 @@ export interface ClientRouting {
   fromClient(client: Client, slab: Slab, start: number, end: number): boolean;
   clientTooLong(client: Client, slab: Slab, start: number, end: number): void;
   clientDrained(client: Client): void;
+  /** More than half of what may wait for it does, after words of the bus's own. */
+  clientFilling(client: Client): void;
   clientGone(client: Client): void;
   retryHeld(client: Client): void;
   retryAsks(client: Client): void;
@@ -114,6 +116,8 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
     if (this.output.framed) this.output.appendFrame(line, 0, line.length - 1, undefined);
     else this.output.append(line, 0, line.length, undefined);
     this.#core.flusher.plan();
+    if (this.output.queuedBytes * 2 > this.#core.settings.limits.maxOutputQueueBytes)
+      this.#routing.clientFilling(this);
   }
 
   pause(reason: number): void {

@@ -4,6 +4,7 @@ import type { Slab } from '../flow/slab.js';
 import { toError } from '../../base/errors.js';
 import {
   AUTH_METHOD,
+  type BusErrorData,
   CONTROL_REFUSED,
   NOT_AUTHENTICATED,
   RESTART_METHOD,
@@ -14,21 +15,24 @@ import { errorAnswer, rawId, refuseAndClose, resultAnswer } from './answers.js';
 import type { Client } from './client.js';
 import type { Core } from './core.js';
 import { describeStats } from './describe-stats.js';
+import { methodOf } from './method.js';
 
-/** `"bus/`, which all of them begin with. */
-export function isControl({ methodStart }: Fields, { bytes }: Slab): boolean {
-  return (
-    bytes[methodStart + 1] === 98 &&
-    bytes[methodStart + 2] === 117 &&
-    bytes[methodStart + 3] === 115 &&
-    bytes[methodStart + 4] === 47
-  );
+const PREFIX = Buffer.from('bus/');
+const BACKSLASH = 92;
+
+/** Whether it is worth a closer look: `"bus/`, which all of them begin with, or an escape that may stand for any of it. */
+export function isControl(fields: Fields, slab: Slab): boolean {
+  const { bytes } = slab;
+  for (let i = 0, p = fields.methodStart + 1; i < PREFIX.length; i += 1, p += 1) {
+    if (bytes[p] !== PREFIX[i]) return bytes[p] === BACKSLASH;
+  }
+  return true;
 }
 
 /** False: it only looks like one, and is somebody else's to answer. */
 export function answerControl(core: Core, client: Client, slab: Slab, start: number, end: number): boolean {
   const id = rawId(core, slab);
-  const method = methodOf(core, slab);
+  const method = methodOf(core.fields, slab);
   if (method === AUTH_METHOD) {
     if (id !== undefined) client.send(resultAnswer(id, { authenticated: true }));
     return true;
@@ -45,7 +49,7 @@ export function answerControl(core: Core, client: Client, slab: Slab, start: num
 /** The first line of a client that has to show a token. False: it did not. */
 export function authenticate(core: Core, client: Client, slab: Slab, start: number, end: number): boolean {
   const id = rawId(core, slab);
-  const params = methodOf(core, slab) === AUTH_METHOD ? paramsOf(slab, start, end) : undefined;
+  const params = methodOf(core.fields, slab) === AUTH_METHOD ? paramsOf(slab, start, end) : undefined;
   const token = (params as { token?: unknown } | null | undefined)?.token;
   if (typeof token === 'string' && client.options.checkToken?.(token) === true) {
     client.authenticated = true;
@@ -64,7 +68,7 @@ async function restart(core: Core, client: Client, id: Buffer | undefined, param
   const trusted = client.options.trusted === true;
   if (!trusted || doRestart === undefined) {
     const hint = trusted ? 'this bus cannot restart workers' : 'use the socket of the bus, or a token';
-    client.send(errorAnswer(id, CONTROL_REFUSED, { reason: 'not_allowed', hint }));
+    refuseControl(core, client, id, { reason: 'not_allowed', hint });
     return;
   }
   client.pending += 1; // a client that has ended its side still waits for this answer
@@ -72,16 +76,19 @@ async function restart(core: Core, client: Client, id: Buffer | undefined, param
     const result = await doRestart(params, { name: client.name, trusted });
     if (id !== undefined) client.send(resultAnswer(id, result));
   } catch (thrown) {
-    client.send(errorAnswer(id, CONTROL_REFUSED, { reason: 'failed', hint: toError(thrown).message }));
+    refuseControl(core, client, id, { reason: 'failed', hint: toError(thrown).message });
   } finally {
     client.pending -= 1;
     client.finishWhenDone();
   }
 }
 
-function methodOf({ fields }: Core, { bytes }: Slab): string {
-  if (fields.methodStart < 0) return '';
-  return JSON.parse(bytes.toString('utf8', fields.methodStart, fields.methodEnd)) as string;
+/** Who does not wait for an answer gets none. */
+function refuseControl(core: Core, client: Client, id: Buffer | undefined, data: BusErrorData): void {
+  core.hooks.log.warn('restart refused', { client: client.name, ...data });
+  if (id === undefined) return;
+  core.counters.errorsAnswered += 1;
+  client.send(errorAnswer(id, CONTROL_REFUSED, data));
 }
 
 function paramsOf({ bytes }: Slab, start: number, end: number): unknown {

@@ -18,8 +18,8 @@ import { answerControl, authenticate, isControl } from './control.js';
 import type { Core } from './core.js';
 import { forwardToWorker } from './forward.js';
 import type { HeldLine } from './held.js';
-import { hold } from './hold.js';
-import { isTaken, type Pool } from './pool.js';
+import { GONE_ASKER_MS, hold } from './hold.js';
+import { isAbandoned, isTaken, type Pool } from './pool.js';
 import type { Session } from './sessions.js';
 import { routeAnswer } from './worker-requests.js';
 import { waitForWorker } from './waiting.js';
@@ -124,7 +124,7 @@ export class ClientMessages {
     if (worker === undefined) {
       const substitute = pool.leastLoaded();
       if (substitute === undefined) waitForWorker(core, pool, client, slab, start, end);
-      else if (isRequest && this.#mayRewrite(client, substitute)) {
+      else if (isRequest && this.#mayRewrite(client, substitute, again)) {
         if (hasSession && !this.#openSession(session, substitute, client, slab, pool)) return;
         forwardToWorker(core, client, substitute, slab, start, end, isRequest, true);
       } else hold(core, client, pool, undefined, slab, start, end, again);
@@ -133,7 +133,7 @@ export class ClientMessages {
     let rewriteId = false;
     if (pinned !== undefined) {
       const isIdTaken = isRequest && isTaken(core, core.idKey, worker, client);
-      if (isIdTaken && this.#mayRewrite(client, worker)) rewriteId = true;
+      if (isIdTaken && this.#mayRewrite(client, worker, again)) rewriteId = true;
       else if (isIdTaken || this.#mustWait(client, worker)) {
         hold(core, client, pool, worker, slab, start, end, again);
         return;
@@ -147,8 +147,13 @@ export class ClientMessages {
     return worker.output.queuedBytes >= this.#core.settings.limits.maxWorkerQueueBytes;
   }
 
-  #mayRewrite(client: Client, worker: Worker): boolean {
-    return this.#core.settings.idCollision === 'rewrite' && !this.#mustWait(client, worker);
+  #mayRewrite(client: Client, worker: Worker, again: Again): boolean {
+    const core = this.#core;
+    if (this.#mustWait(client, worker)) return false;
+    if (core.settings.idCollision === 'rewrite') return true;
+    // Nobody can say when an answer comes that nobody waits for; until then the id is not free.
+    const waitedMs = again === undefined ? 0 : Date.now() - again.since;
+    return waitedMs >= GONE_ASKER_MS && isAbandoned(core, core.idKey, worker);
   }
 
   /** A session that is new, or whose worker takes no more, is bound to this one. False: it was refused. */

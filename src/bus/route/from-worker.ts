@@ -20,14 +20,22 @@ const LINE_END = Buffer.from('\n');
 const resultKey = new Key();
 const changed = new Fields();
 
-export function routeFromWorker(core: Core, worker: Worker, slab: Slab, start: number, end: number): void {
+/** `isNew` is false for a line that has waited, and was counted when it came. */
+export function routeFromWorker(
+  core: Core,
+  worker: Worker,
+  slab: Slab,
+  start: number,
+  end: number,
+  isNew = true,
+): void {
   const { fields } = core;
   if (!scan(slab, start, end, fields)) {
     core.counters.rubbishFromWorkers += 1;
     noteRubbish(core, worker, slab.bytes.subarray(start, end), 'no JSON object');
     return;
   }
-  core.counters.messagesFromWorkers += 1;
+  if (isNew) core.counters.messagesFromWorkers += 1;
   const hasId = core.idKey.take(slab.bytes, fields.id);
   if (hasId && (fields.methodStart < 0 || fields.hasResult || fields.hasError)) {
     routeReply(core, worker, slab, start, end);
@@ -43,6 +51,7 @@ export function refuseReply(core: Core, worker: Worker, id: Key): boolean {
   asker.own?.fail(new Error(hint));
   const client = asker.client;
   if (client !== undefined) {
+    if (asker.detour?.known !== undefined) client.rewritten.delete(asker.detour.known);
     core.counters.errorsAnswered += 1;
     const answer = errorAnswer(asker.rawId ?? id.copy(), OVERLOADED, { reason: 'too_large', hint, maxBytes });
     client.send(answer);

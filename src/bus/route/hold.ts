@@ -7,8 +7,14 @@ import { refuse } from './answers.js';
 import { type Client, HOLDS } from './client.js';
 import type { Core } from './core.js';
 import { type HeldLine, MAX_HELD_BYTES } from './held.js';
-import type { Pool } from './pool.js';
+import { isTaken, type Pool } from './pool.js';
 import type { Worker } from './worker.js';
+
+/**
+ * How long a line waits for an id that only a client that has left still has at the worker; then another id stands in for
+ * it there. It is also how often that is looked at.
+ */
+export const GONE_ASKER_MS = 1000;
 
 export function hold(
   core: Core,
@@ -49,15 +55,16 @@ export function retryHeld(core: Core, client: Client, route: (line: HeldLine<Cli
 function planTimeout(core: Core, client: Client): void {
   const first = client.held.first;
   if (client.heldTimer !== undefined || first === undefined) return;
-  const due = first.since + core.settings.limits.backpressureTimeoutMs - Date.now();
+  const dueMs = first.since + core.settings.limits.backpressureTimeoutMs - Date.now();
   client.heldTimer = setTimeout(
     () => {
       client.heldTimer = undefined;
       refuseOverdue(core, client);
       client.retryHeld();
       planTimeout(core, client);
+      core.sourceDone(); // what could go now is written now
     },
-    Math.max(1, due),
+    Math.max(1, Math.min(dueMs, GONE_ASKER_MS)),
   );
 }
 
@@ -67,10 +74,22 @@ function refuseOverdue(core: Core, client: Client): void {
   if (waitedMs < core.settings.limits.backpressureTimeoutMs) return;
   const line = client.held.takeFirst();
   if (line === undefined || !scan(line.slab, 0, line.length, core.fields)) return;
-  refuse(core, client, line.slab, OVERLOADED, {
-    reason: 'id_taken',
-    hint: 'another client waits for an answer with this id from the same worker; use ids of your own, or set idCollision to "rewrite"',
-    pool: line.pool,
-    waitedMs,
-  });
+  const facts = { pool: line.pool, waitedMs };
+  if (isIdTaken(core, client, line)) {
+    refuse(core, client, line.slab, OVERLOADED, {
+      reason: 'id_taken',
+      hint: 'another client waits for an answer with this id from the same worker; use ids of your own, or set idCollision to "rewrite"',
+      ...facts,
+    });
+    return;
+  }
+  const hint = 'the worker does not read what is sent to it; try again later';
+  refuse(core, client, line.slab, OVERLOADED, { reason: 'queue_full', hint, ...facts });
+}
+
+/** Or it waited for room at the worker. */
+function isIdTaken(core: Core, client: Client, { slab, to, pool }: HeldLine<Client, Worker>): boolean {
+  if (!core.idKey.take(slab.bytes, core.fields.id)) return false;
+  const workers = to === undefined ? (core.pools.get(pool)?.workers ?? []) : [to];
+  return workers.some((worker) => isTaken(core, core.idKey, worker, client));
 }

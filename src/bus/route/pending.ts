@@ -59,7 +59,7 @@ export class PendingRequests {
     return asker;
   }
 
-  /** All of a worker, with their ids: it is gone, or `only` is. */
+  /** All of a worker that is gone, with their ids. */
   takeAll(worker: Worker): { readonly id: Buffer; readonly asker: Asker }[] {
     const taken: { id: Buffer; asker: Asker }[] = [];
     this.#table.forEach((entry, asker) => {

@@ -74,3 +74,8 @@ export function isTaken(core: Core, id: Key, worker: Worker, client: Client): bo
   const asker = core.pending.peek(id, worker);
   return asker !== undefined && asker.client !== client;
 }
+
+/** Who asked there under this id has left, and the worker has yet to answer. */
+export function isAbandoned(core: Core, id: Key, worker: Worker): boolean {
+  return core.pending.peek(id, worker)?.client?.open === false;
+}

@@ -2,15 +2,16 @@
 //
 // Half its queue full: it is not read any more, so it asks for nothing new. Its queue full: the worker that feeds it is
 // not read either, but only while nobody else waits for that worker or has a session there. Twice its queue full, which
-// needs such others, or full for `backpressureTimeoutMs`: it is closed.
+// needs such others, or full for `backpressureTimeoutMs`: it is closed. What the bus itself answers comes in bursts of any
+// size (a worker with many requests has died), each of them asked for: for that alone nobody is closed before the time.
 
 import type { Client } from './client.js';
 import { DOES_NOT_READ } from './client.js';
 import type { Core } from './core.js';
 import type { Worker } from './worker.js';
 
-/** Something was queued for the client by this worker. Costs one comparison when all is well. */
-export function feelPressure(core: Core, client: Client, worker: Worker): void {
+/** Something was queued for the client by this worker, or by the bus itself. Costs one comparison when all is well. */
+export function feelPressure(core: Core, client: Client, worker: Worker | undefined): void {
   const max = core.settings.limits.maxOutputQueueBytes;
   const queued = client.output.queuedBytes;
   if (queued * 2 <= max) return;
@@ -21,6 +22,7 @@ export function feelPressure(core: Core, client: Client, worker: Worker): void {
     () => closeSlow(core, client, 'its queue has been full for too long'),
     core.settings.limits.backpressureTimeoutMs,
   );
+  if (worker === undefined) return;
   if (queued > max * 2) closeSlow(core, client, 'its queue is full, and others wait for the same worker');
   else if (worker.stoppedFor === undefined && !worker.pressureChecked) {
     worker.pressureChecked = true;

@@ -14,7 +14,7 @@ import { Key } from './key.js';
 import { loseClient, loseWorker } from './lost.js';
 import { requestOfBus } from './own-requests.js';
 import { Pool } from './pool.js';
-import { relievePressure } from './pressure.js';
+import { feelPressure, relievePressure } from './pressure.js';
 import { noteRubbish } from './rubbish.js';
 import { findTailId } from './tail-id.js';
 import type {
@@ -117,12 +117,13 @@ export class Router {
     fromClient: (client, slab, start, end) => this.#messages.route(client, slab, start, end),
     clientTooLong: (client, slab, start, end) => this.#messages.tooLong(client, slab, start, end),
     clientDrained: (client) => relievePressure(this.#core, client),
+    clientFilling: (client) => feelPressure(this.#core, client, undefined),
     clientGone: (client) => loseClient(this.#core, client),
     retryHeld: (client) =>
       retryHeld(this.#core, client, (line) => this.#again(client, line.slab, line.length, line)),
     retryAsks: (client) => {
       for (const { from, slab, length } of client.heldAsks.takeAll()) {
-        if (from.state !== 'gone') routeFromWorker(this.#core, from, slab, 0, length);
+        if (from.state !== 'gone') routeFromWorker(this.#core, from, slab, 0, length, false);
       }
     },
   };

@@ -39,6 +39,17 @@ export function noteAsk(
     client.heldAsks.add(slab, start, end, worker, worker, worker.pool.id);
     return 'held';
   }
+  if (core.asked.size >= core.settings.limits.maxPending) {
+    answerWorker(
+      core,
+      worker,
+      slab,
+      OVERLOADED,
+      'too_many_pending',
+      'clients have not answered what was asked',
+    );
+    return 'refused';
+  }
   core.asked.add(key.bytes, key.start, key.end, key.hash, client.number, worker);
   client.asked += 1;
   return 'asks';
@@ -115,10 +126,19 @@ function answerWorker(
   worker: Worker,
   slab: Slab,
   code: typeof OVERLOADED | typeof WORKER_UNAVAILABLE,
-  reason: 'queue_full' | 'no_client',
+  reason: 'queue_full' | 'too_many_pending' | 'no_client',
   hint: string,
 ): void {
   const id = rawId(core, slab);
+  // One that asks on and on and reads nothing has no use for it, and stopping it might stop its answers to others.
+  if (worker.output.queuedBytes >= core.settings.limits.maxWorkerQueueBytes) {
+    core.counters.answersDropped += 1;
+    core.hooks.log.warn('request of a worker not delivered, nor answered: it does not read', {
+      worker: worker.name,
+      reason,
+    });
+    return;
+  }
   core.hooks.log.warn('request of a worker not delivered', { worker: worker.name, reason });
   if (id !== undefined) worker.send(errorAnswer(id, code, { reason, hint }));
 }

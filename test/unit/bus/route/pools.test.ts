@@ -154,7 +154,7 @@ test('bus/stats is answered by the bus, bus/restart only for those who may, othe
     { id: 1, result: { clients: 2, workers: [{ pool: 'main' }] } },
     { id: 2, result: { restarted: { pool: 'main' } } },
   ]);
-  other.send({ id: 3, method: 'bus/restart' }, { id: 4, method: 'bus/other' });
+  other.send({ method: 'bus/restart' }, { id: 3, method: 'bus/restart' }, { id: 4, method: 'bus/other' });
   expect(await other.next()).toMatchObject({ id: 3, error: { code: -32007 } });
   expect(await worker.next()).toMatchObject({ id: 4 });
 });

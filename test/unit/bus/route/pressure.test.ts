@@ -168,3 +168,58 @@ test('of what a worker prints only so much is shown, and so often', async () => 
   expect(shown.length).toBe(MAX_SHOWN_LINES + 6);
   expect(shown[0]!.facts['begins']).toHaveLength(MAX_SHOWN_BYTES);
 });
+
+test('a client that asks the bus itself and does not read is not read either, and closed in the end', async () => {
+  const max = 100_000;
+  await using rig = new Rig({}, { maxOutputQueueBytes: max, backpressureTimeoutMs: 1500 });
+  const slow = rig.client();
+  slow.stream.pause();
+  slow.send(...Array.from({ length: 10_000 }, () => ({ id: 1, method: 'bus/stats' })));
+  await until(() => rig.router.stats().pauses > 0, 'a pause');
+  await rig.settle();
+  expect(rig.router.stats().queuedToClientsBytes).toBeGreaterThan(max);
+  expect(rig.router.stats().messagesFromClients).toBeLessThan(5000);
+  expect(await slow.handle.closed).toContain('for too long');
+});
+
+test('many errors at once close nobody who reads', async () => {
+  await using rig = new Rig({}, { maxOutputQueueBytes: 10_000 });
+  const worker = rig.worker();
+  const client = rig.client();
+  client.send(...Array.from({ length: 500 }, (_, id) => ({ id, method: 'm' })));
+  await worker.inbox.next(500);
+  worker.handle.remove('test');
+  const errors = await client.inbox.next(500);
+  expect(errors.map(({ id }) => Number(id)).sort((a, b) => a - b)).toEqual(
+    Array.from({ length: 500 }, (_, id) => id),
+  );
+});
+
+test('a worker that asks nobody, on and on, and does not read, is not answered without end', async () => {
+  await using rig = new Rig({}, { maxWorkerQueueBytes: 5000 });
+  const worker = rig.worker();
+  worker.stdin.pause();
+  worker.say(...Array.from({ length: 1000 }, (_, id) => ({ id, method: 'ask' })));
+  await until(() => rig.router.stats().messagesFromWorkers === 1000, 'all of them');
+  await rig.settle();
+  const { workers, answersDropped } = rig.router.stats();
+  expect(workers[0]!.queuedBytes).toBeLessThan(5500);
+  expect(answersDropped).toBeGreaterThan(900);
+});
+
+test('requests of workers that no client answers are remembered up to max_pending', async () => {
+  await using rig = new Rig({}, { maxPending: 3 });
+  const worker = rig.worker();
+  const client = rig.client();
+  client.send({ method: 'hello', sessionId: 's' });
+  await worker.next();
+  for (const id of [1, 2, 3, 4]) worker.say({ id, method: 'ask', sessionId: 's' });
+  expect(await worker.next()).toMatchObject({
+    id: 4,
+    error: { code: -32003, data: { reason: 'too_many_pending' } },
+  });
+  client.send({ id: 1, result: 1 });
+  await worker.next();
+  worker.say({ id: 5, method: 'ask', sessionId: 's' });
+  expect((await client.inbox.next(4)).map(({ id }) => id)).toEqual([1, 2, 3, 5]);
+});

@@ -1,6 +1,8 @@
 // Routing: whatever is asked, the answer goes to whoever asked, and to nobody else.
 
 import { expect, test } from 'vitest';
+import { GONE_ASKER_MS } from '../../../../src/bus/route/hold.js';
+import { until } from '../../../helpers/wait.js';
 import { Rig } from './rig.js';
 
 test('a request goes to a worker and its answer back, byte for byte', async () => {
@@ -153,6 +155,56 @@ test('an answer for a client that has gone reaches nobody, also not the next wit
   expect(await worker.next()).toMatchObject({ params: 'next' });
   worker.say({ id: 1, result: 'for the next' });
   expect((await next.next())['result']).toBe('for the next');
+});
+
+test('an id that only a client that has gone waits for is stood in for after a while: the next is served, nothing crosses', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const gone = rig.client();
+  gone.send({ id: 1, method: 'm' });
+  await worker.next();
+  gone.handle.close('test');
+  await gone.handle.closed;
+  const next = rig.client();
+  next.send({ id: 1, method: 'm', params: 'next', sessionId: 's' }, { id: 2, method: 'm', sessionId: 's' });
+  await until(() => worker.lines.length === 2, 'both', 10 * GONE_ASKER_MS);
+  const [stoodIn, second] = await worker.inbox.next(2);
+  expect(stoodIn).toMatchObject({ params: 'next' });
+  expect(stoodIn!['id']).not.toBe(1);
+  expect(second!['id']).toBe(2);
+  worker.say({ id: 1, result: 'for the one that has gone' }, { id: stoodIn!['id'], result: 'for the next' });
+  expect(await next.next()).toMatchObject({ id: 1, result: 'for the next' });
+});
+
+test('a line that waits too long for a worker that does not read is told so, and what comes behind it goes on', async () => {
+  await using rig = new Rig({}, { backpressureTimeoutMs: 50, maxWorkerQueueBytes: 1000 });
+  const worker = rig.worker();
+  worker.stdin.pause();
+  const client = rig.client();
+  client.send({ id: 1, method: 'm', params: 'x'.repeat(100_000) }, { id: 2, method: 'm' });
+  expect(await client.next()).toMatchObject({
+    id: 2,
+    error: { code: -32003, data: { reason: 'queue_full' } },
+  });
+});
+
+test('a method may be written with escapes: routes, cancellation and the bus itself know it', async () => {
+  await using rig = new Rig({
+    pools: [{ id: 'main' }, { id: 'tools' }],
+    routes: [{ method: 'tools/*', pool: 'tools' }],
+    defaultPool: 'main',
+  });
+  const [main, tools] = [rig.worker(), rig.worker({ pool: 'tools' })];
+  const client = rig.client();
+  client.send('{"id":1,"method":"tools\\/call"}');
+  expect(await tools.next()).toMatchObject({ id: 1 });
+  client.send('{"method":"notifications\\/cancelled","params":{"requestId":1}}');
+  expect(await tools.next()).toMatchObject({ method: 'notifications/cancelled' });
+  client.send('{"id":2,"method":"bus\\/stats"}');
+  expect(await client.next()).toMatchObject({ id: 2, result: { clients: 1 } });
+  client.send('{"id":3,"method":"\\u0062us/stats"}');
+  expect(await client.next()).toMatchObject({ id: 3, result: { clients: 1 } });
+  expect(main.lines).toEqual([]);
 });
 
 test.each(['not json', '[1]', '42', ' ', '{"a":}', '{"id":1}}', '\uFEFF{"id":1}', '{"id":1,"a":"\t"}'])(

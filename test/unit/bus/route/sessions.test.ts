@@ -105,6 +105,7 @@ test('two workers ask one client under the same id: the second waits for the fir
   expect(await client.next()).toMatchObject({ method: 'ask', sessionId: sessions[1] });
   client.send({ id: 0, result: 'second' });
   expect(await workers[1]!.next()).toMatchObject({ result: 'second' });
+  expect(rig.router.stats().messagesFromWorkers).toBe(3);
 });
 
 test('a worker that asks nobody, or one that has gone, is answered', async () => {
