@@ -130,6 +130,7 @@ function randomWrong(random: Random): Buffer {
 function isWrong(line: Buffer): boolean {
   const text = line.toString('utf8');
   if (!Buffer.from(text).equals(line)) return false; // no UTF-8: forwarded or refused, either is right
+  if (/^\r+$/.test(text)) return false; // a blank line, ended as some systems end lines
   try {
     const value = JSON.parse(text) as unknown;
     if (value === null || typeof value !== 'object' || Array.isArray(value)) return true;
