@@ -19,7 +19,8 @@ test('a million lines, as far as half a minute goes', () => {
     const line = damage(seeds[lines % seeds.length]!, random);
     const expected = byJsonParse(line);
     const found = byScanner(line, lines & 3);
-    if (JSON.stringify(found) !== JSON.stringify(expected)) throw new Error(`not the same: ${line.toString('latin1')}`);
+    if (JSON.stringify(found) !== JSON.stringify(expected))
+      throw new Error(`not the same: ${line.toString('latin1')}`);
     lines += 1;
     if (expected !== undefined) valid += 1;
   }

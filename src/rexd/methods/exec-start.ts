@@ -15,7 +15,11 @@ import { decodeBytes } from '../encoding.js';
 import { invalidParam, rexdError } from '../errors.js';
 import { toRexdError } from '../translate-error.js';
 import { assertAllowed } from '../exec/allowed.js';
-import { buildEnvironment, findBadVariable, findVariableUnfitForShell } from '../../guard/child-environment.js';
+import {
+  buildEnvironment,
+  findBadVariable,
+  findVariableUnfitForShell,
+} from '../../guard/child-environment.js';
 import { DetachedProcess, type DetachedRequest } from '../exec/detached-process.js';
 import { ExecProcess, type ExecRequest } from '../exec/exec-process.js';
 import { detachedStore } from '../exec/find-process.js';

@@ -4,7 +4,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { skipsTheQueue, targetOf } from '../../../src/string/redirect.js';
 import {
   BashShell,
   MARK_WAIT_MS,
@@ -402,22 +401,6 @@ describe('what is said about a shell', () => {
     expect((await place.run('bash', '/open')).content).toMatch(
       /## Sessions \(1\)\n {2}bash:dev {2}alive · cwd: /,
     );
-  });
-
-  test('whose turn it is', () => {
-    const names = (topic: string, cmd: string): string => targetOf(topicOf(topic), cmd).name;
-    expect(names('main', '/open bash:dev')).toBe('bash:dev');
-    expect(names('main', ' /OPEN  app:x:y ')).toBe('app:x:y');
-    expect(names('main', '/open app:x#block')).toBe('app:x');
-    expect(names('bash:a', '/open app')).toBe('bash:a');
-    expect(names('main', '/open event')).toBe('event');
-    for (const cmd of ['/open app:', '/open apps', '/open ./app', '/info app', 'open app', '/open app:a/b'])
-      expect(names('main', cmd), cmd).toBe('main');
-    for (const cmd of ['//interrupt', ' //send x', '//tail', '//info', '//close'])
-      expect(skipsTheQueue(topicOf(SHELL), cmd), cmd).toBe(true);
-    for (const cmd of ['/interrupt', 'sleep 1', '//set x = 1', '//nope'])
-      expect(skipsTheQueue(topicOf(SHELL), cmd), cmd).toBe(false);
-    expect(skipsTheQueue(topicOf('main'), '//info')).toBe(false);
   });
 
   test('so many shells and no more', async () => {
