@@ -92,7 +92,7 @@ export function renderBusConfigPage(): string {
     'Written by `npm run docs` from the schema in `src/bus/config/schema.ts`; do not edit.',
     'One JSON object, named by `--config FILE` or passed by `--config-fd N`. A file written for the C implementation works as it is. The least there can be:',
     ['```json', '{ "pools": [{ "id": "echo", "command": "node", "args": ["echo.mjs"] }] }', '```'].join('\n'),
-    'An unknown key is an error that names its place and the key that was probably meant, and ends the bus with 2; `stdio-bus --check --config FILE` says what a configuration comes to. On SIGHUP it is read again: pools are started, replaced worker by worker, or ended as it differs, and clients stay connected. One that is wrong is refused, and the old one holds. `transport` takes effect at the next start, restart limits with the next process of a worker.',
+    'An unknown key is an error that names its place and the key that was probably meant, and ends the bus with 2; `stdio-bus --check --config FILE` says what a configuration comes to. On SIGHUP it is read again: pools are started, replaced worker by worker, or ended as it differs, and clients stay connected. One that is wrong is refused, and the old one holds. `transport` takes effect at the next start, restart limits when a worker ends the next time; one that was given up stays so until its pool is changed or restarted (`stdio-bus restart`).',
     ...tables.flatMap((table) => [
       table === '' ? '## Top level' : `## \`${table}\``,
       [

@@ -16,7 +16,7 @@ import type { BusConfig, BusConfigInput, PoolConfig } from './config/schema.js';
 import { Access } from './listen/access.js';
 import { TokenGuard } from './listen/token-guard.js';
 import { Listener, type ListenPlace } from './listen/listener.js';
-import { errorLine, OVERLOADED } from './protocol.js';
+import { errorLine, OVERLOADED, SHUTTING_DOWN } from './protocol.js';
 import { Router } from './route/router.js';
 import type { BusClientHandle, ClientStream } from './route/settings.js';
 import { toRouterSettings } from './router-settings.js';
@@ -113,7 +113,7 @@ export class Bus extends Resource {
 
   /** Clients may connect there from now on. TCP off loopback needs `allowRemote`, and a token or client certificates. */
   async listen(place: ListenPlace, options: { readonly allowRemote?: boolean } = {}): Promise<Listener> {
-    if (this.closing || this.#draining !== undefined) throw new ClosedError('the bus');
+    this.#assertGoesOn();
     const isTcp = !('path' in place);
     if (isTcp) this.#access.assertMayListen(place.host, options.allowRemote === true);
     const { tls, checkToken } = this.#access;
@@ -197,6 +197,7 @@ export class Bus extends Resource {
   async reload(input: BusConfigInput): Promise<void> {
     const next = checkConfig(input, 'configuration');
     await this.#changes.run(async () => {
+      this.#assertGoesOn(); // a pool that is started now would be ended by nobody
       const before = this.#config;
       const changed = next.pools.filter((pool) => !isSame(pool, this.#pools.get(pool.id)?.config));
       for (const pool of changed) {
@@ -238,6 +239,7 @@ export class Bus extends Resource {
     try {
       await settleAll(stopped);
     } finally {
+      this.router.close();
       for (const client of this.#clients) client.close('the bus is closed');
       await Promise.all(Array.from(this.#clients, ({ closed }) => closed));
     }
@@ -317,15 +319,25 @@ export class Bus extends Resource {
 
   #farewell(): Buffer {
     const draining = this.#draining !== undefined || this.closing;
-    const line = errorLine('null', OVERLOADED, {
-      reason: draining ? 'shutting_down' : 'queue_full',
-      hint: 'too many clients are connected: try again later, or raise limits.max_clients',
-    });
+    const line = draining
+      ? errorLine('null', SHUTTING_DOWN, {
+          reason: 'shutting_down',
+          hint: 'the bus finishes what is under way and ends; connect again later',
+        })
+      : errorLine('null', OVERLOADED, {
+          reason: 'too_many_clients',
+          hint: 'try again later, or raise limits.max_clients',
+          maxClients: this.#config.limits.max_clients,
+        });
     const body = Buffer.from(line);
     if (this.#config.transport.framing === 'ndjson') return Buffer.concat([body, Buffer.from('\n')]);
     const head = Buffer.alloc(4);
     head.writeUInt32BE(body.length);
     return Buffer.concat([head, body]);
+  }
+
+  #assertGoesOn(): void {
+    if (this.closing || this.#draining !== undefined) throw new ClosedError('the bus');
   }
 
   #poolOf(id: string): Pool {

@@ -42,6 +42,7 @@ export type BusErrorReason =
   | 'no_client'
   | 'too_many_pending'
   | 'too_many_sessions'
+  | 'too_many_clients'
   | 'queue_full'
   | 'id_taken'
   | 'shutting_down'

@@ -154,6 +154,17 @@ describe('stdio', () => {
     expect(new Set(answers)).toEqual(new Set([1, 2]));
   });
 
+  test('what is not answered within the time of a drain after the end of input is not waited for twice', async () => {
+    const config = configFile({ pools: [pool()], limits: { drain_timeout_sec: 1 } });
+    const result = await run(command('--config', config, '--log-format', 'json'), {
+      input: `${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'sleep', params: { ms: 60_000 } })}\n`,
+    });
+    expect(result.code).toBe(0);
+    expect(result.stdout).toContain('-32002');
+    const draining = result.stderr.split('\n').find((line) => line.includes('"draining"'));
+    expect((JSON.parse(draining ?? '{}') as { timeout_ms?: number }).timeout_ms).toBeLessThan(500);
+  });
+
   test('a configuration by descriptor, from standard input even, is one', async () => {
     const bus = await run(
       ['sh', '-c', `exec "$0" "$1" --check --config-fd 0`, process.execPath, bin('stdio-bus')],

@@ -107,10 +107,13 @@ export class Router {
     return new Promise((resolve) => this.#core.whenQuiet(resolve));
   }
 
-  /** Lets go of its timers. Clients and workers are closed by whoever added them. */
+  /** Refuses what waits for a worker, and lets go of its timers. Clients and workers are closed by whoever added them. */
   close(): void {
+    this.refuseNew();
     clearInterval(this.#sweep);
-    for (const pool of this.#core.pools.values()) clearTimeout(pool.waitTimer);
+    for (const pool of this.#core.pools.values()) {
+      for (const { from, slab, length } of takeWaiting(pool)) this.#again(from, slab, length);
+    }
   }
 
   readonly #clientRouting: ClientRouting = {
@@ -176,6 +179,7 @@ export class Router {
       name: worker.name,
       pool: worker.pool.id,
       ended: worker.ended,
+      deaf: worker.deaf,
       get load() {
         return worker.load;
       },

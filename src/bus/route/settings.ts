@@ -138,6 +138,8 @@ export interface BusWorkerHandle {
   readonly rubbish: number;
   /** Its output has ended (it closed stdout, or is gone). */
   readonly ended: Promise<void>;
+  /** It takes no more: what is sent to it is lost. Its pipe broke, while its process may live on. */
+  readonly deaf: Promise<void>;
   /** It may have work now (only needed after `admitted: false`). */
   admit(): void;
   /** No new work, but what it has may finish; resolves when nothing is pending there. */

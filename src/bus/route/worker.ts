@@ -33,6 +33,7 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
   rubbish = 0;
   readonly sessions = new Set<Session>();
   readonly ended: Promise<void>;
+  readonly deaf: Promise<void>;
   /** The client that does not read, and for which this worker is not read either. */
   stoppedFor: Client | undefined;
   /** Whether others wait for this worker has been asked since its last read. */
@@ -47,6 +48,7 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
   readonly #sink: ReturnType<typeof openWritable>;
   readonly #feeders = new Set<Client>();
   #tellEnded = (): void => {};
+  #tellDeaf = (): void => {};
 
   constructor(
     core: Core,
@@ -64,7 +66,11 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
     this.ended = new Promise((resolve) => {
       this.#tellEnded = resolve;
     });
+    this.deaf = new Promise((resolve) => {
+      this.#tellDeaf = resolve;
+    });
     this.#sink = openWritable(link.stdin);
+    this.#sink.on('error', () => this.#tellDeaf());
     this.output = new Output(this.#sink, core.flusher, this);
     this.#reader = new LineReader(this, core.settings.limits.maxInputBufferBytes);
     this.#source = new Source(link.stdout, this);

@@ -18,7 +18,7 @@ import { sayExit } from './say-exit.js';
 import { passOnStderr } from './stderr-lines.js';
 import { workerEnvironment } from './worker-environment.js';
 
-/** A worker that has closed its output and lives on can answer nobody; after this long it is ended. */
+/** A worker that has closed its output or its input and lives on can answer nobody; after this long it is ended. */
 export const CLOSED_OUTPUT_MS = 1000;
 
 export interface PlaceOptions {
@@ -26,7 +26,8 @@ export interface PlaceOptions {
   readonly name: string;
   readonly pool: PoolConfig;
   readonly scope: string;
-  readonly restart: Partial<RestartPolicy>;
+  /** As the configuration has it at the time of a restart. */
+  readonly restart: () => Partial<RestartPolicy>;
   readonly env: NodeJS.ProcessEnv;
   readonly router: Pick<Router, 'addWorker'>;
   readonly log: Log;
@@ -51,6 +52,8 @@ export class Place {
   #handle: BusWorkerHandle | undefined;
   /** Whoever waited for the worker of the moment has been told that it is gone. */
   #removed: Promise<void> | undefined;
+  /** The process that is being ended for what it does not do; once is enough. */
+  #failed: HostProcess | undefined;
   #restarts = 0;
   #stopping = false;
   #tellLaunched: (problem?: Error) => void = () => {};
@@ -102,7 +105,9 @@ export class Place {
   /** Ends the process of the moment, which no longer does what it is for; another takes its place. */
   fail(why: string): void {
     const { process } = this.#worker;
-    if (this.#stopping || process?.running !== true) return;
+    if (this.#stopping || process?.running !== true || process === this.#failed) return;
+    this.#failed = process;
+    void this.#handle?.retire(); // while it ends, others do the work, or it waits for the next
     this.#options.log.error('a worker is ended, and started again', { worker: this.name, reason: why });
     void process.stop().catch(() => {}); // what could not be killed is told by the supervisor
   }
@@ -161,10 +166,14 @@ export class Place {
   }
 
   async #removeAtEnd(process: HostProcess, handle: BusWorkerHandle): Promise<void> {
-    const first = await Promise.race([process.leaderExit, handle.ended.then(() => undefined)]);
-    if (first === undefined) {
+    const first = await Promise.race([
+      process.leaderExit,
+      handle.ended.then(() => 'output' as const),
+      handle.deaf.then(() => 'input' as const),
+    ]);
+    if (typeof first === 'string') {
       await within(CLOSED_OUTPUT_MS, process.leaderExit);
-      if (process.running) this.fail('it has closed its output');
+      if (process.running) this.fail(`it has closed its ${first}`);
     }
     const exit = await process.leaderExit;
     // What it wrote before its end is still to be read. A grandchild that holds the pipe is not waited for.

@@ -10,10 +10,8 @@ import type { Router } from '../route/router.js';
 import type { PoolState } from '../route/settings.js';
 import { Place, type PlaceOptions, type StopOptions } from './place.js';
 
-export interface PoolParts extends Pick<PlaceOptions, 'env' | 'log' | 'onStderr'> {
+export interface PoolParts extends Pick<PlaceOptions, 'env' | 'log' | 'onStderr' | 'restart'> {
   readonly router: Pick<Router, 'addWorker' | 'setPoolState'>;
-  /** Of places that are made from now on. */
-  readonly restart: () => PlaceOptions['restart'];
   /** How long a worker that is replaced may take for what it has in hand. */
   readonly pendingMs: () => number;
 }
@@ -124,12 +122,12 @@ export class Pool extends Resource {
   }
 
   #newPlace(at: number): Place {
-    const { env, log, onStderr, router } = this.#parts;
+    const { env, log, onStderr, restart, router } = this.#parts;
     return new Place({
       name: `${this.#config.id}/${at}`,
       pool: this.#config,
       scope: this.#scope,
-      restart: this.#parts.restart(),
+      restart,
       env,
       log,
       router,

@@ -10,7 +10,7 @@ const SECOND_MS = 1000;
 
 export type StderrSink = (line: string) => void;
 
-/** Reads `stderr` to its end. Every line goes to `sink`, and the ones that are watched for to `watch` as well. */
+/** Reads `stderr` to its end, and gives its lines to `sink`. */
 export async function passOnStderr(stderr: AsyncIterable<Buffer>, sink: StderrSink): Promise<void> {
   const thinned = new Thinner(sink);
   const splitter = new LineSplitter(

@@ -81,22 +81,27 @@ async function run(bus: Bus, { flags, settings, log, stderr, signals }: Run): Pr
   for (const place of where === 'stdio' ? ['stdio'] : bus.places)
     announce(stderr, place, settings.log.format);
   const why = await Promise.race([left, signals.first]);
-  if (why === 'left') log.info('the client has left');
-  else log.info(`ending: ${why}`);
-  const second = await Promise.race([bus.drain(), signals.second]);
+  if (typeof why === 'string') log.info(`ending: ${why}`);
+  else log.info('the client has left');
+  const drained = typeof why === 'string' ? bus.drain() : bus.drain(why.drainMs);
+  const second = await Promise.race([drained, signals.second]);
   if (typeof second === 'number') return EXIT.ok;
   log.warn(`${second}: ending at once`);
   await Promise.race([bus.close(), new Promise((resolve) => setTimeout(resolve, AT_ONCE_MS))]);
   return CODES[second];
 }
 
-/** Resolves when there is no more to do for the client: it has ended, and has its answers. */
-async function serveStdio(bus: Bus): Promise<'left'> {
+/**
+ * Resolves when there is no more to do for the client: it has ended, and has its answers, or they take longer than a drain
+ * may. `drainMs` is what is left of that time.
+ */
+async function serveStdio(bus: Bus): Promise<{ readonly drainMs: number }> {
   const client = bus.accept(standardStreams(), { name: 'stdio' });
   await Promise.race([client.ended, client.closed]);
   const timeoutMs = bus.config.limits.drain_timeout_sec * 1000;
+  const endMs = performance.now() + timeoutMs;
   await Promise.race([client.closed, new Promise((resolve) => setTimeout(resolve, timeoutMs))]);
-  return 'left';
+  return { drainMs: Math.max(0, endMs - performance.now()) };
 }
 
 /** Pipes and sockets are read by the bus itself; files and terminals by way of Node's streams. */

@@ -20,13 +20,21 @@ export const DEFAULT_RESTART_POLICY: RestartPolicy = {
 };
 
 export class RestartBudget {
-  readonly policy: RestartPolicy;
+  readonly #policy: () => Partial<RestartPolicy>;
   readonly #random: () => number;
   #restarts: number[] = [];
 
-  constructor(policy: Partial<RestartPolicy> = {}, random: () => number = Math.random) {
-    this.policy = { ...DEFAULT_RESTART_POLICY, ...policy };
+  /** A function is asked every time: its policy may change. */
+  constructor(
+    policy: Partial<RestartPolicy> | (() => Partial<RestartPolicy>) = {},
+    random: () => number = Math.random,
+  ) {
+    this.#policy = typeof policy === 'function' ? policy : () => policy;
     this.#random = random;
+  }
+
+  get policy(): RestartPolicy {
+    return { ...DEFAULT_RESTART_POLICY, ...this.#policy() };
   }
 
   /** Takes one restart out of the budget. Gives the delay before it, or undefined when the budget is used up. */
@@ -42,6 +50,7 @@ export class RestartBudget {
 
   /** Restarts that count at this moment. */
   used(nowMs: number): number {
-    return this.#restarts.filter((at) => nowMs - at < this.policy.windowMs).length;
+    const { windowMs } = this.policy;
+    return this.#restarts.filter((at) => nowMs - at < windowMs).length;
   }
 }

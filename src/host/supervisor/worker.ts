@@ -24,7 +24,8 @@ export interface WorkerOptions {
   readonly args?: readonly string[];
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly restart?: Partial<RestartPolicy>;
+  /** A function is asked at every restart. */
+  readonly restart?: Partial<RestartPolicy> | (() => Partial<RestartPolicy>);
   /** `descriptor`: `attach` reads stdout by itself, from `process.stdoutFd`. */
   readonly stdout?: 'pipe' | 'descriptor';
   readonly graceMs?: number;

@@ -1,10 +1,16 @@
 // A bus inside one's own program: real workers, no socket.
 
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { LaneFullError } from '../../../src/base/lane.js';
+import { ClosedError } from '../../../src/base/resource.js';
 import type { LogFacts } from '../../../src/base/log.js';
 import {
   type Bus,
@@ -197,6 +203,76 @@ test('a worker that prints too much rubbish, or closes its output, is replaced',
   expect((await client.ask('closeOutput')).error).toMatchObject({ code: -32002 });
   expect(performance.now() - closedAt).toBeGreaterThanOrEqual(CLOSED_OUTPUT_MS - 50);
   expect(await client.result('echo', { a: 1 })).toEqual({ a: 1 });
+});
+
+test('a worker that closes its input and lives on is replaced, and whoever asked it is told', async () => {
+  await using bus = await open({ pools: [pool({ flags: ['--ignore-end'] })] });
+  await using client = new Asker(bus);
+  await client.ask('closeInput');
+  expect((await client.ask('echo')).error).toMatchObject({ code: -32002 });
+  expect(await client.result('echo', { a: 1 })).toEqual({ a: 1 });
+  expect(bus.said.map(({ facts }) => facts['reason'])).toContain('it has closed its input');
+});
+
+test('a worker that is being ended gets no new work, and its verdict is told once', async () => {
+  await using bus = await open({
+    pools: [pool({ instances: 2, flags: ['--ignore-term'] })],
+    limits: { max_rubbish_lines: 3 },
+  });
+  await using client = new Asker(bus);
+  await until(() => bus.report().pools[0]?.ready === 2, 'both');
+  await client.ask('rubbish', { lines: 5000 });
+  const verdicts = () => bus.said.filter(({ message }) => message.startsWith('a worker is ended'));
+  await until(() => verdicts().length > 0, 'the verdict');
+  const answers = await Promise.all(Array.from({ length: 10 }, () => client.result('pid')));
+  expect(new Set(answers).size).toBe(1);
+  expect(verdicts()).toHaveLength(1);
+});
+
+test('changed restart limits hold for the workers there are', async () => {
+  await using bus = await open({ limits: { max_restarts: 5 } });
+  await bus.reload({ pools: [pool()], limits: { max_restarts: 0 } });
+  await using client = new Asker(bus);
+  await client.ask('exit', { code: 1 });
+  await until(() => bus.report().pools[0]?.workers[0]?.state === 'failed', 'the end');
+  expect(bus.report().pools[0]).toMatchObject({ restarts: 0 });
+});
+
+test('close answers what waits for a worker, and leaves no timer behind', async () => {
+  const bus = await open({ pools: [pool({ flags: ['--silent'], ready: { method: 'ping' } })] });
+  await using client = new Asker(bus);
+  const answer = client.ask('echo');
+  await until(() => bus.report().stats.waiting === 1, 'the request to wait');
+  await bus.close();
+  expect((await answer).error).toMatchObject({ code: -32004, data: { reason: 'shutting_down' } });
+  expect(bus.report().stats.waiting).toBe(0);
+});
+
+test('nothing is reloaded while the bus drains or is closed', async () => {
+  const bus = await open();
+  const drained = bus.drain();
+  await expect(bus.reload({ pools: [pool(), pool({ id: 'late' })] })).rejects.toThrow(ClosedError);
+  await drained;
+  await expect(bus.reload({ pools: [pool()] })).rejects.toThrow(ClosedError);
+});
+
+test('a client too many is told so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-embedding-'));
+  const path = join(folder, 'bus.sock');
+  await using bus = await open({ limits: { max_clients: 1 } });
+  await bus.listen({ path });
+  const first = connect(path);
+  await once(first, 'connect');
+  await until(() => bus.report().stats.clients === 1, 'the first');
+  const second = connect(path);
+  const [line] = (await once(createInterface({ input: second }), 'line')) as [string];
+  expect(JSON.parse(line)).toMatchObject({
+    id: null,
+    error: { code: -32003, data: { reason: 'too_many_clients', maxClients: 1 } },
+  });
+  first.destroy();
+  second.destroy();
+  rmSync(folder, { recursive: true });
 });
 
 test('a rolling restart replaces every worker and loses no request', async () => {

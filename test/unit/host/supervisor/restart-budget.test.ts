@@ -60,3 +60,15 @@ test('the usual policy is the documented one', () => {
     maxDelayMs: 30_000,
   });
 });
+
+test('a policy that changes counts from then on', () => {
+  let maxRestarts = 1;
+  const budget = new RestartBudget(
+    () => ({ maxRestarts }),
+    () => 0.5,
+  );
+  expect(budget.take(0)).toBe(DEFAULT_RESTART_POLICY.firstDelayMs);
+  expect(budget.take(1)).toBeUndefined();
+  maxRestarts = 2;
+  expect(budget.take(2)).toBe(2 * DEFAULT_RESTART_POLICY.firstDelayMs);
+});
