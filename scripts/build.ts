@@ -95,7 +95,7 @@ function withFront(program: string, front: string): string {
     `":" //; if [ "$1" = exec ] && [ "$3" = -- ] && command -v perl >/dev/null 2>&1; then`,
     `exec perl -e '${follow}' "$0" "$@"; fi; exec node "$0" "$@"`,
   ].join(' ');
-  return program.replace(/^#![^\n]*\n/, () => `#!/bin/sh\n${line}\n`);
+  return program.replace(/^#![^\n]*\n/, () => `#!/usr/bin/env sh\n${line}\n`);
 }
 
 async function writeExecutable(file: string, entry: string): Promise<void> {

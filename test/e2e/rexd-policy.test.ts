@@ -211,8 +211,8 @@ test('--check says which rules there are', async () => {
 });
 
 test('where the add-on for terminals is missing the server says so, and all else works', async () => {
-  const alone = join(folder, 'rexd.js'); // one file: no node_modules around it
-  copyFileSync(bin('rexd'), alone);
+  const alone = join(folder, 'rexd.js'); // with its parts, and no node_modules around it
+  for (const suffix of ['', '.parts']) copyFileSync(`${bin('rexd')}${suffix}`, `${alone}${suffix}`);
   await using client = new Client(alone, '');
   expect(await client.capabilities()).toEqual(['exec', 'fs', 'events', 'resume']);
   expect((await client.call('pty.open', { argv: ['true'] })).error).toMatchObject({

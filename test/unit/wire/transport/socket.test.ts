@@ -281,7 +281,8 @@ describe('the file of a unix socket', () => {
 
   test('a directory that cannot be written to leaves nothing open', async () => {
     await expect(serveEcho({ path: join(dir, 'missing', 'a.sock') })).rejects.toMatchObject({
-      code: 'ENOENT',
+      code: 'no_socket',
+      cause: { code: 'ENOENT' },
     });
   });
 
