@@ -43,9 +43,7 @@ function renderRoute(route: RouteSpec): string[] {
     `## ${nameOf(route)}`,
     `${summary}${route.extension === true ? ' Not of the specification: an extension.' : ''}`,
     ...(params.length === 0 ? [] : [tableOf(['name', 'where', ''], params)]),
-    ...(body === undefined
-      ? []
-      : ['**Body**', 'type' in body ? `\`${body.type}\`` : fields(body.json, 'input')]),
+    ...(body === undefined ? [] : ['**Body**', describeRequest(body)]),
     '**Answers**',
     tableOf(
       ['status', 'when', 'body'],
@@ -56,6 +54,13 @@ function renderRoute(route: RouteSpec): string[] {
       ]),
     ),
   ];
+}
+
+/** A body whose members are those of another protocol (`/mcp`) has no table here. */
+function describeRequest(body: NonNullable<RouteSpec['body']>): string {
+  if ('type' in body) return `\`${body.type}\``;
+  const { properties = {} } = z.toJSONSchema(body.json, { io: 'input' });
+  return Object.keys(properties).length === 0 ? '`application/json`' : fields(body.json, 'input');
 }
 
 function describeBody({ json, type, events }: Answer): string {
@@ -76,7 +81,8 @@ interface Schema {
 
 /** `{agents: [{id, home}]}`: the names, which is what one looks for. */
 function sketch(schema: Schema): string {
-  return `\`${outline(schema)}\``;
+  const text = outline(schema);
+  return text === '' ? `a ${schema.type ?? 'value'}` : `\`${text}\``;
 }
 
 function outline(schema: Schema): string {

@@ -19,19 +19,44 @@ export const STRINGD_NOTES: readonly string[] = [
     'headers are there all the same. `stringd --cors permissive` lets everybody in, and says in the log what that means.',
   ].join(' '),
   '`X-Agent-Id` says whose request it is; it proves nothing. Ids have 1 to 64 letters, digits, `_`, `.` and `-`.',
+  '### The events of /exec',
   [
-    '### The events of /exec',
     '`head`, `content`, `done`, in this order, each with JSON as its data. `head` tells how it went; `content` is a string whose first line is `re: [request_id] /cmd` (the command cut to 80',
     'characters, the id only when there was one), and the rest what the command said, or `ERROR(CODE): message`. An answer without `done` is not whole. A command that takes longer than 15 s has its answer begun',
     'then, and a comment every 15 s. A client that leaves while its command waits takes the command with it; one that runs goes on to its end.',
-  ].join('\n\n'),
+  ].join(' '),
   `One command at a time in a topic; ${MAX_QUEUE_SIZE} may wait, for at most ${QUEUE_WAIT_TIMEOUT_MS / 1000} s each. \`/mcp\` does not wait: a busy topic answers \`ERROR(BUSY)\`. A command that opens another topic (\`/open app:x\`, \`/open bash:x\`, \`/open event\`) waits for the turn of that one.`,
+  '### Events',
   [
-    '### Events',
     'An event is on the disk before its `202`. Its states are `pending`, `delivered` (written to a stream once) and `ack`. A stream begins with what is not acknowledged: all that is pending, and what',
     'was delivered within `STRING_EVENT_REDELIVER_GRACE_MS`; with `Last-Event-ID`, all that came after that event. `?replay=0` leaves this out. Acknowledged events are kept for',
     '`STRING_EVENT_RETENTION_DAYS`, all others for a year.',
-  ].join('\n\n'),
+  ].join(' '),
+  '### MCP',
+  [
+    '`POST /mcp` takes one message of JSON-RPC, of a client of 2025-11-25 or before, or of 2026-07-28. The first kind needs no headers of its own; the second names its revision, the method and the',
+    'tool in headers, and the revision, itself and what it can do in `_meta`:',
+  ].join(' '),
+  [
+    '```sh',
+    `curl -s http://127.0.0.1:${DEFAULT_PORT}/mcp -H 'X-Agent-Id: me' -H 'Content-Type: application/json' \\`,
+    `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"string","arguments":{"topic":"main","cmd":"/help"}}}'`,
+    `curl -s http://127.0.0.1:${DEFAULT_PORT}/mcp -H 'X-Agent-Id: me' -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \\`,
+    `  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: string' \\`,
+    `  -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"string","arguments":{"topic":"main","cmd":"/help"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"me","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}'`,
+    '```',
+  ].join('\n'),
+  '### ChanFlow',
+  [
+    'A block begins at the beginning of a line with `<𝒞=string:TOPIC>` (U+1D49E; without a topic: `main`) and ends with `</𝒞>`, at the beginning of a line or on the line it began on. Its first line is',
+    'the command, the others are the body of that. Each is answered by a block with the time in its tag; failures read `✗ CODE: message`. Text around blocks and blocks of other channels are passed over.',
+  ].join(' '),
+  [
+    '```sh',
+    `printf '<𝒞=string:main>/topics</𝒞>\\n<𝒞=string:bash:dev>\\necho hello\\n</𝒞>\\n' |`,
+    `  curl -s http://127.0.0.1:${DEFAULT_PORT}/chanflow -H 'X-Agent-Id: me' -H 'Content-Type: text/plain' --data-binary @-`,
+    '```',
+  ].join('\n'),
 ];
 
 export const STRINGD_ENVIRONMENT: readonly (readonly string[])[] = [

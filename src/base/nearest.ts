@@ -10,22 +10,25 @@ export function nearest(word: string, known: readonly string[]): string | undefi
     .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
     .sort((a, b) => a.edits - b.edits);
   const best = ranked[0];
-  return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.ceil(word.length / 2))
+  return best !== undefined && best.edits <= Math.min(MAX_EDITS, Math.floor(word.length / 2))
     ? best.candidate
     : undefined;
 }
 
-/** Levenshtein's distance, one row at a time. */
+/** Letters changed, left out, added, or swapped with the next one; one row at a time. */
 function editDistance(left: string, right: string): number {
   const [a, b] = [left.slice(0, MAX_WORD_CHARS).toLowerCase(), right.slice(0, MAX_WORD_CHARS).toLowerCase()];
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  let rowBefore: number[] = [];
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
       const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swap = isSwapped ? (rowBefore[j - 2] ?? 0) + 1 : Infinity;
+      next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
     }
-    row = next;
+    [rowBefore, row] = [row, next];
   }
   return row[b.length] ?? 0;
 }

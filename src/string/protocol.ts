@@ -307,21 +307,25 @@ export const ROUTES = {
       'The Model Context Protocol, stateless: one tool, `string({topic, cmd})`. Unknown agents are registered.',
     agent: 'optional',
     body: { json: z.looseObject({}) },
-    answers: { 200: MCP_ANSWER, 202: { when: 'A notification was taken.' }, 400: MCP_ANSWER },
+    answers: {
+      200: MCP_ANSWER,
+      202: { when: 'A notification was taken.' },
+      400: { ...MCP_ANSWER, when: 'A JSON-RPC error: no JSON, no message, or headers that contradict it.' },
+    },
   },
   getMcp: {
     method: 'GET',
     path: '/mcp',
     summary: 'There is no stream of its own: the server is stateless.',
     agent: 'optional',
-    answers: { 405: MCP_ANSWER },
+    answers: { 405: { ...MCP_ANSWER, when: 'Always: a JSON-RPC error that says so.' } },
   },
   deleteMcp: {
     method: 'DELETE',
     path: '/mcp',
     summary: 'There is no session to end: the server is stateless.',
     agent: 'optional',
-    answers: { 405: MCP_ANSWER },
+    answers: { 405: { ...MCP_ANSWER, when: 'Always: a JSON-RPC error that says so.' } },
   },
   chanflow: {
     method: 'POST',

@@ -265,7 +265,12 @@ describe('TCP', () => {
       env: { STDIO_BUS_TOKEN: 'wrong' },
     });
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toContain('Not authenticated');
+    expect(refused.stderr).toContain(
+      'Not authenticated (the token in STDIO_BUS_TOKEN is not that of this bus)',
+    );
+    const without = await run(command('restart', '--tcp', `127.0.0.1:${port}`));
+    expect(without.code).toBe(1);
+    expect(without.stderr).toContain('Not authenticated (put the token of this bus into STDIO_BUS_TOKEN)');
   });
 });
 

@@ -58,7 +58,10 @@ export function authenticate(core: Core, client: Client, slab: Slab, start: numb
   }
   refuseAndClose(core, client, id, NOT_AUTHENTICATED, {
     reason: 'not_authenticated',
-    hint: `the first message must be ${AUTH_METHOD} with params.token`,
+    hint:
+      typeof token === 'string'
+        ? 'the token is not that of this bus'
+        : `the first message must be ${AUTH_METHOD} with params.token`,
   });
   return false;
 }

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { errnoOf, LocalError, toError } from '../../base/errors.js';
-import { AUTH_METHOD } from '../../bus/protocol.js';
+import { AUTH_METHOD, NOT_AUTHENTICATED } from '../../bus/protocol.js';
 import { type ListenPlace, sayPlace } from '../../bus/listen/listener.js';
 import { TOKEN_VARIABLE } from '../../bus/workers/worker-environment.js';
 import { parseListenAddress } from '../../guard/listen-address.js';
@@ -25,6 +25,7 @@ interface Answer {
   readonly id?: unknown;
   readonly result?: unknown;
   readonly error?: {
+    readonly code?: number;
     readonly message?: string;
     readonly data?: { readonly hint?: string; readonly why?: string };
   };
@@ -58,11 +59,21 @@ export async function askBus(flags: Flags, { method, params = {}, timeoutMs }: Q
 function take({ result, error }: Answer): unknown {
   if (error === undefined) return result;
   const { hint, why } = error.data ?? {};
-  const more = [why, hint].filter((each) => each !== undefined).join('; ');
+  const more =
+    error.code === NOT_AUTHENTICATED
+      ? sayToken()
+      : [why, hint].filter((each) => each !== undefined).join('; ');
   throw new LocalError(
     'refused',
     `the bus answers: ${error.message ?? 'error'}${more === '' ? '' : ` (${more})`}`,
   );
+}
+
+/** The hint of the bus is for who writes messages; here one sets a variable. */
+function sayToken(): string {
+  return (process.env[TOKEN_VARIABLE] ?? '') === ''
+    ? `put the token of this bus into ${TOKEN_VARIABLE}`
+    : `the token in ${TOKEN_VARIABLE} is not that of this bus`;
 }
 
 function choosePlace(flags: Flags): ListenPlace {

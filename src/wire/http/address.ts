@@ -28,7 +28,8 @@ export class ListenError extends LocalError {
 
   constructor(where: string, cause: Error) {
     const code = errnoOf(cause);
-    super('cannot_listen', `cannot listen on ${where}: ${code ?? cause.message}`, {
+    const why = code === 'EADDRINUSE' ? `somebody else is listening there already (${code})` : code;
+    super('cannot_listen', `cannot listen on ${where}: ${why ?? cause.message}`, {
       cause,
       facts: { where, errno: code },
     });

@@ -78,6 +78,8 @@ describe('flags', () => {
 
   test.each([
     [['--confg', 'a'], 'unknown option --confg; did you mean --config?'],
+    [['--nerve'], 'unknown option --nerve; did you mean --serve?'],
+    [['--share'], 'unknown option --share'],
     [['--SERVE'], 'unknown option --SERVE; did you mean --serve?'],
     [['--loglevel=info'], 'unknown option --loglevel; did you mean --log-level?'],
     [['--quite-another-thing'], 'unknown option --quite-another-thing'],

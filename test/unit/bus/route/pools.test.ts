@@ -167,14 +167,15 @@ test('a token must come first, where one is asked for', async () => {
   good.send({ id: 1, method: 'bus/auth', params: { token: 'right' } }, { id: 2, method: 'm' });
   expect(await good.next()).toMatchObject({ id: 1, result: { authenticated: true } });
   expect(await worker.next()).toMatchObject({ id: 2 });
-  for (const first of [
-    { id: 1, method: 'bus/auth', params: { token: 'wrong' } },
-    { id: 1, method: 'm' },
-    { id: 1, method: 'bus/auth' },
-  ]) {
+  const missing = 'the first message must be bus/auth with params.token';
+  for (const [first, hint] of [
+    [{ id: 1, method: 'bus/auth', params: { token: 'wrong' } }, 'the token is not that of this bus'],
+    [{ id: 1, method: 'm' }, missing],
+    [{ id: 1, method: 'bus/auth' }, missing],
+  ] as const) {
     const bad = rig.client({ checkToken });
     bad.send(first, { id: 2, method: 'm' });
-    expect(await bad.next()).toMatchObject({ id: 1, error: { code: -32006 } });
+    expect(await bad.next()).toMatchObject({ id: 1, error: { code: -32006, data: { hint } } });
     bad.stream.end();
     await bad.handle.closed;
   }

@@ -35,6 +35,7 @@ describe('listening', () => {
     await expect(other.listen({ port: kit.port })).rejects.toMatchObject({
       name: 'ListenError',
       code: 'cannot_listen',
+      message: expect.stringContaining('somebody else is listening there already (EADDRINUSE)'),
       facts: { errno: 'EADDRINUSE' },
     });
   });
