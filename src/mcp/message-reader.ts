@@ -51,7 +51,7 @@ export function readLine(text: string): ReadLine {
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'one', member: refuse(null, PARSE_ERROR, 'Parse error: the line is no JSON') };
+    return { kind: 'one', member: refuse(null, PARSE_ERROR, 'Parse error: the message is no JSON') };
   }
   if (!Array.isArray(value)) return { kind: 'one', member: readMember(value) };
   if (value.length === 0 || value.length > MAX_BATCH)

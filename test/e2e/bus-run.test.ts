@@ -102,6 +102,7 @@ describe('the command line', () => {
     [['--config', '{good}', '--log-level', 'inf'], 'did you mean info?'],
     [['--config', '{bad}'], 'pools[0].comand: unknown key; did you mean "command"?'],
     [['stats'], 'say where the bus is'],
+    [['status'], 'unknown command "status"; there are stats and restart'],
   ])('%j is refused with 2 and a sentence', async (args, words) => {
     const good = configFile({ pools: [pool()] });
     const bad = configFile({ pools: [{ id: 'a', comand: 'x' }] });

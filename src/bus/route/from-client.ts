@@ -44,7 +44,7 @@ export class ClientMessages {
       core.counters.malformedFromClients += 1;
       refuseAndClose(core, client, undefined, PARSE_ERROR, {
         reason: 'not_json',
-        hint: 'send one JSON object a line, in UTF-8, without line breaks inside',
+        hint: 'send one JSON object a line, not an array of them, in UTF-8, without line breaks inside',
       });
       return false;
     }

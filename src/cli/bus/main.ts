@@ -37,6 +37,8 @@ export async function runBus(args: readonly string[]): Promise<void> {
 async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args;
   if (first === 'stats' || first === 'restart') return await ask(first, rest);
+  if (first !== undefined && !first.startsWith('-'))
+    throw new UsageError(`unknown command "${first}"; there are stats and restart`);
   const flags = parseFlags(BUS_USAGE, args);
   const answered = await answerHelp(BUS_USAGE, flags);
   if (answered !== undefined) return answered;
