@@ -16,11 +16,11 @@ const ROUND_MS = 250;
  * the host.
  */
 export const GUARDIAN_SCRIPT = `
+trap '' HUP INT QUIT TERM PIPE USR1 USR2
 guard() {
   pattern=$1 host=$2 born=$3 dir=$4 known=' '
   newline='
 '
-  trap '' HUP INT QUIT TERM PIPE USR1 USR2
   while read -r line <&3; do known=" $line "; done
 
   # Descriptors close some moments before a process is dead. A host that lives on has closed us on purpose.

@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Answer, DaemonUnderTest } from '../../helpers/daemon.js';
+import { type Answer, DaemonUnderTest, TOKEN } from '../../helpers/daemon.js';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 import { skipForeign } from '../kit/target.js';
@@ -107,6 +107,10 @@ verifies('rexd/daemon/sigterm', async (_, skip) => {
     timeout_ms: 60_000,
   });
   await until(() => isAlive(Number(posted['pid'])), 'all to run');
+  // Or the wait may still be on its way, to a server that takes no more.
+  const metrics = async (): Promise<string> =>
+    (await daemon.http('/metrics', { headers: { Authorization: `Bearer ${TOKEN}` } })).text;
+  await until(async () => /^rexd_http_in_flight [2-9]/m.test(await metrics()), 'the wait to be waited for');
   daemon.child.kill('SIGTERM');
   expect((await frames.event('exec.exit', started['process_id'])).params).toMatchObject({
     signal: 'SIGTERM',

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -52,6 +53,12 @@ async function startHostWith(env: Record<string, string>, ...kinds: string[]) {
 
 function guardianOf({ pid }: ChildProcess): Running | undefined {
   return running().find(({ command }) => command.includes('hawser-guardian') && command.includes(` ${pid} `));
+}
+
+/** By what the kernel says: a script that was just started has not got there yet. */
+function ignores({ pid }: Running, signal: number): boolean {
+  const [, mask = '0'] = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? [];
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
 }
 
 function dirOf(guardian: Running): string {
@@ -125,6 +132,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
 test('the guardian waits in a session of its own, as a child of nobody, and ignores signals', async () => {
   const { child, guardian } = await startHost('family');
   expect(guardian.ppid).not.toBe(child.pid);
+  await until(() => ignores(guardian, constants.signals.SIGTERM), 'the guardian to ignore signals');
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(guardian.pid, signal);
   await endHost(child, 'SIGKILL');
   await until(() => grove.alive().length === 0 && !isAlive(guardian.pid), 'everyone to be gone', GONE_MS);
