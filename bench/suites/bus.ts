@@ -36,12 +36,12 @@ export const busSuite: Suite = {
     const folder = mkdtempSync(join(tmpdir(), 'hawser-bench-bus-'));
     cleanup.use({ [Symbol.asyncDispose]: async () => rmSync(folder, { recursive: true, force: true }) });
     const worker = [process.execPath, await bundle(ECHO)];
-    const player = (name: string, role: Role, argv: readonly string[]): Player => ({
+    const player = (name: string, role: Role, argv: readonly string[], copies = false): Player => ({
       role,
-      stand: cleanup.use(new Stand({ name, argv, folder: join(folder, name), worker })),
+      stand: cleanup.use(new Stand({ name, argv, folder: join(folder, name), worker, copies })),
     });
     const players = [
-      player('raw copy', 'limit', [process.execPath, await bundle(RAW_COPY)]),
+      player('raw copy', 'limit', [process.execPath, await bundle(RAW_COPY)], true),
       player('stdio-bus', 'ours', [process.execPath, join(root, 'dist/bin/stdio-bus.js')]),
       ...peers.map(({ name, argv }) => player(name, 'peer', argv)),
     ];
@@ -108,7 +108,7 @@ function contenderOf({ role, stand }: Player, setting: Setting, shape: LoadShape
       const wires = await stand.wires(setting, shape.clients);
       if (checked?.[0] !== wires[0]) {
         // A new bus: its answers are looked at once, and its start is not part of the figures.
-        await checkAnswers(wires, shape, role === 'limit');
+        await checkAnswers(wires, shape, stand.facts.copies === true);
         checked = wires;
       }
       const ran = await runLoad(wires, shape, ops);

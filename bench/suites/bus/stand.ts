@@ -33,6 +33,8 @@ export interface StandFacts {
   readonly folder: string;
   /** The command line of the echo worker, without its arguments. */
   readonly worker: readonly string[];
+  /** It gives back what it gets, and has no workers. */
+  readonly copies?: boolean;
 }
 
 interface Running {
