@@ -93,7 +93,9 @@ test('the audit log is shown, filtered, and followed', async () => {
       .filter((line) => line !== '')
       .map((line) => JSON.parse(line) as { method: string });
   expect((await lines()).length).toBeGreaterThan(4);
-  expect((await lines('--failed')).map(({ method }) => method)).toEqual(['exec.start']);
+  // The end of the input may come after the end of a program that is as quick as this one.
+  const failed = (await lines('--failed')).map(({ method }) => method);
+  expect(failed.filter((method) => method !== 'exec.input')).toEqual(['exec.start']);
   expect((await lines('--method', 'exec.*')).every(({ method }) => method.startsWith('exec.'))).toBe(true);
   expect(await lines('--since', '2999-01-01')).toEqual([]);
   await using follower = home.start(['audit', '--follow', '--method', 'exec.exit'], audited);
