@@ -1,10 +1,10 @@
 // Who may come in over TCP: whoever knows the token, or has a certificate of our authority.
 
-import { createSecureContext, type SecureContextOptions, type TlsOptions } from 'node:tls';
-import { LocalError, toError } from '../../base/errors.js';
-import { isSameToken, isToken, MAX_TOKEN_CHARS } from '../../guard/bearer.js';
+import type { SecureContextOptions, TlsOptions } from 'node:tls';
+import { checkToken, isSameToken } from '../../guard/bearer.js';
 import { isLoopbackHost, ListenAddressError } from '../../guard/listen-address.js';
 import { readSecretFile } from '../../guard/secret-file.js';
+import { readTlsContext } from '../../guard/tls-context.js';
 import type { BusConfig } from '../config/schema.js';
 import { TOKEN_VARIABLE } from '../workers/worker-environment.js';
 
@@ -74,31 +74,20 @@ export class Access {
 }
 
 function readToken(given: string | undefined, file: string | undefined): string | undefined {
-  if (given !== undefined) return asToken(TOKEN_VARIABLE, given);
+  if (given !== undefined) return checkToken(TOKEN_VARIABLE, given);
   if (file === undefined) return undefined;
-  return asToken(file, readSecretFile('security.tokenFile', file, { secret: true }).toString('utf8').trim());
-}
-
-function asToken(where: string, token: string): string {
-  if (isToken(token)) return token;
-  const why = 'has to be one word of printable ASCII characters';
-  throw new LocalError('bad_token', `the token of ${where} ${why}, ${MAX_TOKEN_CHARS} at most`);
+  return checkToken(
+    file,
+    readSecretFile('security.tokenFile', file, { secret: true }).toString('utf8').trim(),
+  );
 }
 
 function readTls(files: Security['tls']): SecureContextOptions | undefined {
   if (files === undefined) return undefined;
-  const context: SecureContextOptions = {
-    cert: readSecretFile('security.tls.cert', files.cert, { secret: false }),
-    key: readSecretFile('security.tls.key', files.key, { secret: true }),
-    ...(files.ca !== undefined && { ca: readSecretFile('security.tls.ca', files.ca, { secret: false }) }),
-    minVersion: 'TLSv1.2',
-  };
-  try {
-    createSecureContext(context); // a key of another certificate is found out now, not by the first client
-  } catch (thrown) {
-    throw new LocalError('bad_tls', `the TLS files cannot be used: ${toError(thrown).message}`, {
-      cause: thrown,
-    });
-  }
-  return context;
+  const { cert, key, ca } = files;
+  return readTlsContext({
+    cert: { setting: 'security.tls.cert', file: cert },
+    key: { setting: 'security.tls.key', file: key },
+    ca: ca === undefined ? undefined : { setting: 'security.tls.ca', file: ca },
+  });
 }

@@ -1,12 +1,13 @@
 // Who may come in: whoever knows the token, or has a certificate of our authority; both, where both are asked for.
 
 import type { IncomingMessage } from 'node:http';
-import { createSecureContext, type SecureContextOptions, TLSSocket, type TlsOptions } from 'node:tls';
-import { LocalError, toError } from '../../base/errors.js';
+import { type SecureContextOptions, TLSSocket, type TlsOptions } from 'node:tls';
+import { LocalError } from '../../base/errors.js';
 import { HttpError } from '../../wire/http/errors.js';
 import { type DaemonSettings, TOKEN_FILE_VARIABLE } from '../settings.js';
-import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from '../../guard/bearer.js';
+import { checkToken, isSameToken, readBearer } from '../../guard/bearer.js';
 import { readSecretFile } from '../../guard/secret-file.js';
+import { readTlsContext } from '../../guard/tls-context.js';
 
 export const TOKEN_VARIABLE = 'REXD_TOKEN';
 /** Shorter ones can be guessed by whoever has the time; said in the log, not refused. */
@@ -115,29 +116,14 @@ function readTokenFile(key: string, file: string): string {
   return readSecretFile(key, file, { secret: true }).toString('utf8').trim();
 }
 
-function checkToken(where: string, token: string): string {
-  if (isToken(token)) return token;
-  const why = 'has to be one word of printable ASCII characters';
-  throw new LocalError('bad_token', `the token of ${where} ${why}, ${MAX_TOKEN_CHARS} at most`);
-}
-
 function readTls(settings: AccessSettings): SecureContextOptions | undefined {
   const { tls_cert: cert, tls_key: key, tls_client_ca: ca } = settings;
   if (cert === undefined && key === undefined && ca === undefined) return undefined;
   if (cert === undefined || key === undefined)
     throw new LocalError('bad_tls', 'TLS needs both server.tls_cert and server.tls_key');
-  const context: SecureContextOptions = {
-    cert: readSecretFile('server.tls_cert', cert, { secret: false }),
-    key: readSecretFile('server.tls_key', key, { secret: true }),
-    ...(ca !== undefined && { ca: readSecretFile('server.tls_client_ca', ca, { secret: false }) }),
-    minVersion: 'TLSv1.2',
-  };
-  try {
-    createSecureContext(context); // a key of another certificate is found out now, not by the first client
-  } catch (thrown) {
-    throw new LocalError('bad_tls', `the TLS files cannot be used: ${toError(thrown).message}`, {
-      cause: thrown,
-    });
-  }
-  return context;
+  return readTlsContext({
+    cert: { setting: 'server.tls_cert', file: cert },
+    key: { setting: 'server.tls_key', file: key },
+    ca: ca === undefined ? undefined : { setting: 'server.tls_client_ca', file: ca },
+  });
 }
