@@ -273,6 +273,10 @@ verifies('rexd/http/idle', async (_, skip) => {
   expect((await brief.call('session.info', { session_id: left })).error?.code).toBe(-32_602);
   expect(await brief.ask('session.info', { session_id: used })).toMatchObject({ running_processes: 1 });
   await until(() => !isAlive(Number(waited['pid'])), 'the end of what nobody waits for');
+  // A session is over a moment after its programs are. To ask it would be to use it, so its server is asked.
+  const metrics = async (): Promise<string> =>
+    (await brief.http('/metrics', { headers: { Authorization: `Bearer ${TOKEN}` } })).text;
+  await until(async () => /^rexd_sessions 0$/m.test(await metrics()), 'both sessions to be over');
   await brief.openSession();
   await brief.openSession();
 });
