@@ -1,6 +1,6 @@
 // The built `stdio-bus` as its users start it: flags, doors, signals, and what is left when it is gone.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { bin, Program, type ProgramOptions, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const WORKER = fileURLToPath(new URL('../fixtures/bus-run/worker.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-run-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const START_MS = 60_000;
 let files = 0;

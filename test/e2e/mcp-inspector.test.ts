@@ -4,12 +4,13 @@
 //   npm install --prefix /some/where --ignore-scripts @modelcontextprotocol/inspector@2.12.0
 //   MCP_INSPECTOR=/some/where/node_modules/@modelcontextprotocol/inspector npx vitest run --project e2e test/e2e/mcp-inspector.test.ts
 
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { bin, run } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const inspector = findInspector();
 if (inspector === undefined)
@@ -24,7 +25,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function inspect(era: string, ...args: readonly string[]): Promise<Record<string, unknown>> {

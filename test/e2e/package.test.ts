@@ -1,13 +1,14 @@
 // The package as its users get it: packed, installed into an empty folder, imported and run.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { VERSION } from '../../src/base/version.js';
 import { run } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const manifest = JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as {
@@ -35,7 +36,7 @@ beforeAll(() => {
   npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)], folder);
 }, 300_000);
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test('holds what users need and nothing else', () => {
   const surplus = packed.files

@@ -2,7 +2,7 @@
 
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -13,6 +13,7 @@ import { RexClient } from '../../src/client/rex/rex-client.js';
 import { childLink } from '../../src/wire/transport/stdio.js';
 import { bin } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 let folder: string;
 let server: ChildProcessByStdio<Writable, Readable, null>;
@@ -30,7 +31,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await client.close();
   if (server.exitCode === null && server.signalCode === null) await once(server, 'exit');
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 test('a command runs to its end, and its output, its errors and its code are all there', async () => {

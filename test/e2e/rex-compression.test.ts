@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -11,10 +11,11 @@ import type { CompressionMode } from '../../src/client/rex/compression.js';
 import { RexClient } from '../../src/client/rex/rex-client.js';
 import { MAX_ALGORITHMS } from '../../src/rexd/protocol/open-bounds.js';
 import { bin, Program } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 let folder: string;
 beforeEach(() => (folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-deflate-')))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const command = (): [string, ...string[]] => [
   process.execPath,

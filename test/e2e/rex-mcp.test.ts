@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { descendants } from '../helpers/proc.js';
 import { bin, Program, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 /** For what takes a moment, on a machine that has much else to do. */
 const PATIENCE_MS = 20_000;
@@ -32,7 +33,7 @@ beforeEach(() => {
 });
 
 afterEach(() => {
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 class Agent implements AsyncDisposable {

@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readFileSync,
   realpathSync,
-  rmSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -25,6 +24,7 @@ import { RexTools } from '../../src/client/rex/tools.js';
 import { bin } from '../helpers/program.js';
 import { descendants } from '../helpers/proc.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 /** For what takes a moment, on a machine that has much else to do. */
 const PATIENCE_MS = 20_000;
@@ -59,7 +59,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await client.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const at = (name: string): string => join(folder, name);

@@ -1,6 +1,6 @@
 // rexd as a single binary, made from these sources and copied alone to a host that has not even Node.
 
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,12 +8,13 @@ import { type BinaryProcessor, binaryFor, buildBinary, whyNoBinary } from '../..
 import { Alone } from '../helpers/alone.js';
 import { testAlone } from '../helpers/alone-tests.js';
 import { run } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const processor = process.arch as BinaryProcessor;
 const problem = whyNoBinary(processor);
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-binary-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 describe.skipIf(problem !== undefined)(`the binary${problem === undefined ? '' : ` (${problem})`}`, () => {
   beforeAll(async () => {

@@ -1,10 +1,11 @@
 // What a configuration says of commands, met through the executable: rules, classes, sudo, variables.
 
-import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bin, Program, run, type RunResult } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 type Message = Record<string, unknown> & {
   id?: number;
@@ -20,7 +21,7 @@ beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-policy-')));
   config = join(folder, 'c.toml');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 /** No configuration but the test's own, and a few variables to be passed on or not. */
 const env = (): Record<string, string> => ({

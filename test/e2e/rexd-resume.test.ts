@@ -1,14 +1,6 @@
 // A session that outlives its connections, with the built rexd over real pipes.
 
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,6 +12,7 @@ import { isAlive } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
 import { runs } from '../helpers/runs.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const CUTS = runs(66, 20);
 const HOW: readonly Cut[] = ['pipes', 'program', 'silence'];
@@ -39,7 +32,7 @@ afterEach(async () => {
   await client?.close();
   client = undefined;
   await wires[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function open(

@@ -1,17 +1,18 @@
 // rexd where something is missing: descriptors, a place for temporary files, the folder it was started in.
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { bin, Program, run } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-short-')));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 /** Started by a shell that first takes something away. */
 function rexdAfter(shell: string, env: Readonly<Record<string, string>> = {}): Program {

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   openSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { Socket } from 'node:net';
@@ -19,9 +18,10 @@ import { afterAll, expect, test } from 'vitest';
 import { FIRST_READ_BYTES, MAX_EARLY_WRITE_BYTES } from '../../src/wire/transport/early-stdio.js';
 import { bin, Program } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-start-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const REXD = [bin('rexd'), '--stdio', '--root', folder];
 const request = (id: number | string, method = 'session.open', params: object = {}): string =>

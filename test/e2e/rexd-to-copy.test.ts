@@ -1,6 +1,6 @@
 // dist/rexd.cjs, copied alone to a host that has Node and nothing of ours.
 
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { Alone } from '../helpers/alone.js';
 import { testAlone } from '../helpers/alone-tests.js';
 import { run } from '../helpers/program.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const FILE = fileURLToPath(new URL('../../dist/rexd.cjs', import.meta.url));
 const MAX_FILE_BYTES = 3_000_000;
@@ -35,5 +36,5 @@ test('says what it needs when Node is too old for it', async () => {
   );
   const { code, stderr } = await run([process.execPath, '--require', pretend, FILE, '--version']);
   expect([code, stderr]).toEqual([2, 'rexd.cjs: needs Node 20 or newer, and this is v18.20.8\n']);
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
 });

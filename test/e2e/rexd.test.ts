@@ -9,7 +9,6 @@ import {
   openSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -21,6 +20,7 @@ import { VERSION } from '../../src/base/version.js';
 import { MAX_CONFIG_BYTES } from '../../src/rexd/config-file.js';
 import { bin, Program, run, type RunResult } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const OPEN = '{"jsonrpc":"2.0","id":1,"method":"session.open","params":{"client_name":"t"}}';
 
@@ -28,7 +28,7 @@ let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-rexd-')));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 /** No configuration but the test's own: the machine's must not matter. */
 const env = (): Record<string, string> => ({ XDG_CONFIG_HOME: folder, HOME: folder });

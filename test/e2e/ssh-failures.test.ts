@@ -1,14 +1,6 @@
 // What is in the way of a target, in plain words, as real ssh and sshd put it.
 
-import {
-  appendFileSync,
-  chmodSync,
-  copyFileSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, chmodSync, copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -20,6 +12,7 @@ import { ConnectError, type FailureReason } from '../../src/client/rex/explain-f
 import type { SshTarget } from '../../src/client/rex/target.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { makeKey, type Sshd, startSshd } from '../helpers/sshd.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const possible = needsSshd();
 
@@ -33,7 +26,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!possible) return;
   await sshd[Symbol.asyncDispose]();
-  rmSync(scratch, { recursive: true, force: true });
+  removeFolder(scratch);
 });
 
 async function failure(over: Partial<SshTarget>, at: Sshd = sshd): Promise<[FailureReason, string]> {

@@ -12,6 +12,7 @@ import { bin, Program, run } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const possible = needsSshd();
 const GONE_MS = 5000;
@@ -25,7 +26,7 @@ afterAll(async () => {
   if (possible) await sshd[Symbol.asyncDispose]();
 });
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'rex-kill-'))));
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 async function connect(): Promise<RexClient> {
   const choice = { alias: 'box', target: sshd.target(), why: '' };

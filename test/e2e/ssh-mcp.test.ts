@@ -1,6 +1,6 @@
 // `rex mcp` on a target behind a real sshd.
 
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/client';
@@ -12,6 +12,7 @@ import { bin, Program } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 /** For what takes a moment, on a machine that has much else to do. */
 const PATIENCE_MS = 20_000;
@@ -56,7 +57,7 @@ test('tools work through ssh, calling off kills the tree there, and a command ou
     expect(await call('read', { path: 'a.txt' })).toBe('1\tthere');
   } finally {
     await client.close();
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
   await until(() => sshd.started().length === 0, 'all of it to end', PATIENCE_MS);
 });
@@ -78,7 +79,7 @@ test('nothing is left on the target when rex mcp is killed: RESUME_WINDOW_MS is 
     expect(RESUME_WINDOW_MS).toBeLessThan(5000);
     await until(() => sshd.started().length === 0, 'all of it to end', PATIENCE_MS);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 });
 

@@ -1,6 +1,6 @@
 // `rex` as people call it, through a real sshd: a host is added, tested, given rexd, and worked on.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { bin, run, type RunResult } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 needsSshd();
 
@@ -18,7 +19,7 @@ afterEach(async () => {
   const masters = running().filter(({ command }) => command.startsWith('ssh: ') && command.includes(folder));
   for (const { pid } of masters) process.kill(pid, 'SIGTERM');
   await until(() => masters.every(({ pid }) => !isAlive(pid)), 'shared connections to end');
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 async function rex(args: readonly string[], input = ''): Promise<RunResult> {

@@ -15,6 +15,7 @@ import { run } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const possible = needsSshd();
 
@@ -29,7 +30,7 @@ afterAll(async () => {
   if (!possible) return;
   await sshd[Symbol.asyncDispose]();
   await endMasters();
-  rmSync(control, { recursive: true, force: true });
+  removeFolder(control);
 });
 
 interface Way {

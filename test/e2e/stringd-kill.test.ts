@@ -1,11 +1,12 @@
 // kill -9 of the daemon, again and again, under load: what was acknowledged is there, and nothing is left behind.
 
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { makeBase, ME, StringdUnderTest } from '../conformance/kit/stringd-under-test.js';
 import { descendants } from '../helpers/proc.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const KILLS = Number(process.env['STRINGD_KILLS'] ?? 15);
 const POSTERS = 8;
@@ -46,7 +47,7 @@ test(`${KILLS} kills: every event answered by 202 is there, agents.json parses, 
     );
     expect([...acknowledged].filter((id) => !found.has(id))).toEqual([]);
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    removeFolder(base);
   }
 }, 300_000);
 

@@ -1,9 +1,10 @@
 // A server that was copied alone: into an empty folder, with no environment to speak of, far from any node_modules.
 
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { Program } from './program.js';
+import { removeFolder } from './remove-folder.js';
 
 type Message = Readonly<Record<string, unknown>>;
 
@@ -59,7 +60,7 @@ export class Alone implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.program[Symbol.asyncDispose]();
-    rmSync(this.#folder, { recursive: true, force: true });
+    removeFolder(this.#folder);
   }
 
   async #next(): Promise<Message> {

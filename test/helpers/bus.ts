@@ -1,6 +1,6 @@
 // A bus under test: ours as built or any other by its command line, on grounds of its own, with workers that do as they are told.
 
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { BusPeer, type Framing } from './bus-client.js';
 import { descendants, isAlive, type Running } from './proc.js';
 import { bin, Program } from './program.js';
 import { until } from './wait.js';
+import { removeFolder } from './remove-folder.js';
 
 /** The bus to test as a JSON array of words, or as words with spaces between; `npm run conformance -- bus --target` sets the first. */
 export const BUS_VARIABLES = ['HAWSER_CONFORMANCE_TARGET', 'HAWSER_BUS_COMMAND'] as const;
@@ -158,7 +159,7 @@ export class BusUnderTest extends Program {
     await until(() => !below.some(isAlive), 'the workers to be gone', 5000).catch(() => {
       for (const pid of below) if (isForeign() && isAlive(pid)) process.kill(pid, 'SIGKILL'); // another's orphans
     });
-    rmSync(this.base, { recursive: true, force: true });
+    removeFolder(this.base);
   }
 
   async #ready(port: number): Promise<void> {

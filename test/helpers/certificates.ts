@@ -1,9 +1,10 @@
 // Certificates made on the spot by openssl: an authority, a server, two clients of it, and a stranger.
 
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolder } from './remove-folder.js';
 
 type Name = 'ca' | 'server' | 'client' | 'other' | 'stranger';
 export type Certificates = Readonly<Record<`${Name}.crt` | `${Name}.key`, Buffer>>;
@@ -58,6 +59,6 @@ export function makeCertificates(): Certificates {
       names.map((name) => [name, readFileSync(join(folder, name))]),
     ) as unknown as Certificates;
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
   }
 }

@@ -1,6 +1,6 @@
 // The built rexd as a daemon: started on a free port, spoken to as a client of another make would.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { type Agent, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { WebSocket } from 'ws';
 import { bin, Program } from './program.js';
 import { until } from './wait.js';
+import { removeFolder } from './remove-folder.js';
 
 export const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
@@ -182,7 +183,7 @@ export class DaemonUnderTest extends Program {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]();
-    rmSync(this.base, { recursive: true, force: true });
+    removeFolder(this.base);
   }
 }
 

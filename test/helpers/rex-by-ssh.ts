@@ -2,10 +2,11 @@
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bin } from './program.js';
+import { removeFolder } from './remove-folder.js';
 
 export interface Ran {
   readonly code: number | null;
@@ -53,7 +54,7 @@ export function rexBySsh(ssh: string): RexBySsh {
     env,
     start,
     rex: (args, options = {}) => finish(start(args, options.env), options.input ?? ''),
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+    [Symbol.dispose]: () => removeFolder(folder),
   };
 }
 

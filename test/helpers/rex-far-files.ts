@@ -1,9 +1,10 @@
 // rex and two targets behind a stand-in for ssh: `web` on a folder, `other` on a folder in it.
 
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bin } from './program.js';
 import { type RexBySsh, rexBySsh } from './rex-by-ssh.js';
+import { removeFolder } from './remove-folder.js';
 
 /** Runs its last word here: all that ssh is to rex. */
 const SSH = '#!/bin/sh\nfor last; do :; done\nexec /bin/sh -c "$last"\n';
@@ -25,8 +26,8 @@ export function rexFarFiles(): RexBySsh {
 
 /** Both sides empty again. */
 export function clear({ far, here }: RexBySsh): void {
-  rmSync(far, { recursive: true, force: true });
-  rmSync(here, { recursive: true, force: true });
+  removeFolder(far);
+  removeFolder(here);
   mkdirSync(join(far, 'other'), { recursive: true });
   mkdirSync(here);
 }

@@ -1,10 +1,11 @@
 // The built rex in a home of its own, with or without connections that it keeps open.
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bin, Program, type ProgramOptions, run, type RunResult } from './program.js';
 import { until } from './wait.js';
+import { removeFolder } from './remove-folder.js';
 
 export interface RexHome extends AsyncDisposable {
   readonly folder: string;
@@ -47,7 +48,7 @@ export function rexHome(keep = '0'): RexHome {
       )),
     [Symbol.asyncDispose]: async () => {
       if (keep !== '0') await home.rex(['keep', '--stop']);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
   return home;

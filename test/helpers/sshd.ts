@@ -3,15 +3,7 @@
 import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +13,7 @@ import { MARK } from './orphan-census.js';
 import { descendants, isAlive, markedWith, type Running } from './proc.js';
 import { bin } from './program.js';
 import { until } from './wait.js';
+import { removeFolder } from './remove-folder.js';
 
 /** Debian puts it where only root's PATH leads. */
 const SSHD = '/usr/sbin/sshd';
@@ -79,7 +72,7 @@ export async function startSshd(options: SshdOptions = {}): Promise<Sshd> {
     for (const name of ['host_key', 'user_key']) makeKey(join(folder, name), name);
     return await listen(folder, options);
   } catch (thrown) {
-    rmSync(folder, { recursive: true, force: true });
+    removeFolder(folder);
     throw thrown;
   }
 }
@@ -165,7 +158,7 @@ function describe(facts: Facts): Sshd {
       await until(() => below.every(({ pid: found }) => !isAlive(found)), 'the connections of sshd to end');
       for (const { pid: found } of started()) kill(found);
       await until(() => started().length === 0, 'what logins have started to end');
-      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+      removeFolder(folder);
     },
   };
 }

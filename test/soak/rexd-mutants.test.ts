@@ -1,6 +1,6 @@
 // Messages with something wrong in them, 100,000 in a full run: the server stays alive, answers each, and stays within its bounds.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +18,7 @@ import { runs } from '../helpers/runs.js';
 import { AnswerBook, type GivenAnswer, isAnswer } from './answer-book.js';
 import { mutantOf, spell } from './mutants.js';
 import type { FieldExamples } from './schema-example.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const MESSAGES = runs(100_000);
 /** The same messages in every run, so that a failure is somebody's change; HAWSER_SEED=n sends others. */
@@ -159,7 +160,7 @@ function makeGrounds(): Grounds {
     outside,
     temporary,
     config,
-    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+    [Symbol.dispose]: () => removeFolder(base),
   };
 }
 

@@ -3,7 +3,7 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -12,6 +12,7 @@ import { peakRssBytes } from '../helpers/proc.js';
 import { expect, test } from 'vitest';
 import { bin } from '../helpers/program.js';
 import { runs } from '../helpers/runs.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 const MIB = 1024 * 1024;
 /** A gigabyte in a full run; what grows with a stream is seen in a quarter of it. */
@@ -42,7 +43,7 @@ async function streamThrough(pauses: { everyBytes: number; ms: number }) {
     rexd.stdin.end();
     rexd.stdout.resume();
     await once(rexd, 'close');
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 }
 

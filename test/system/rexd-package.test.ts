@@ -1,7 +1,7 @@
 // The Debian package and what systemd does with it: built, installed, run, and taken away again.
 
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, statSync } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ import { buildDeb } from '../../scripts/build-deb.js';
 import { DaemonUnderTest } from '../helpers/daemon.js';
 import { bin, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
+import { removeFolder } from '../helpers/remove-folder.js';
 
 let folder: string;
 let deb: string;
@@ -17,7 +18,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-deb-test-'));
   deb = await buildDeb(folder);
 }, 120_000);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 test('the package has the program, its units, a configuration that stays, and a manual', async () => {
   const root = join(folder, 'root');

@@ -1,6 +1,6 @@
 // A stringd as a client of another make would meet it: a program on a port, spoken to by plain HTTP.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,6 +9,7 @@ import { type Ask, ask, OpenStream, type Reply } from '../../helpers/http-ask.js
 import { bin, Program } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { TARGET_VARIABLE } from './target.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 export const ME = { 'X-Agent-Id': 'me' };
 export const EXEC_EVENTS = ['head', 'content', 'done'];
@@ -111,7 +112,7 @@ export class StringdUnderTest extends Program {
 
   override async [Symbol.asyncDispose](): Promise<void> {
     await super[Symbol.asyncDispose]();
-    if (this.#ownsBase) rmSync(this.base, { recursive: true, force: true });
+    if (this.#ownsBase) removeFolder(this.base);
   }
 }
 

@@ -1,9 +1,10 @@
 // Which server is under test: ours as built, or any other by its command line.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bin } from '../../helpers/program.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** Set by `npm run conformance -- rexd --target "…"`: the command as a JSON array of words. */
 export const TARGET_VARIABLE = 'HAWSER_CONFORMANCE_TARGET';
@@ -60,7 +61,7 @@ export function makeGrounds(limits: Readonly<Record<string, number>> = {}, more:
     config,
     base,
     state: join(base, 'state'),
-    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+    [Symbol.dispose]: () => removeFolder(base),
   };
 }
 

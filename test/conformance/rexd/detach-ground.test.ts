@@ -1,7 +1,7 @@
 // What detached processes stand on: the shell that stays with them, and the folder they are known by.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { isAlive, running } from '../../helpers/proc.js';
@@ -11,6 +11,7 @@ import { ExecClient } from '../kit/exec-client.js';
 import { whyNoSandbox } from '../kit/sandbox-here.js';
 import { makeGrounds, skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const missing = whyNoSandbox();
 const MODES = missing === undefined ? ['off', 'required'] : ['off'];
@@ -291,7 +292,7 @@ verifies('rexd/ground/exceeded', async () => {
 verifies('rexd/ground/swept', async () => {
   await using client = await ExecClient.open();
   const { id } = await client.run({ argv: ['echo', 'kept'], detach: true });
-  rmSync(stateOf(client, id), { recursive: true });
+  removeFolder(stateOf(client, id));
   expect(await client.refused('exec.read', { process_id: id })).toMatchObject({
     code: -32005,
     data: { process_id: id },

@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -15,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { verifies } from '../kit/verifies.js';
 import { type FilesUnderTest, startFiles } from './fs-client.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const SECRET = 'top secret';
 
@@ -231,5 +231,5 @@ function unharmed(files: FilesUnderTest): void {
   expect(readdirSync(outside)).toEqual(['secret']);
   expect(readFileSync(join(outside, 'secret'), 'utf8')).toBe(SECRET);
   expect(existsSync(join(root, 'stolen'))).toBe(false);
-  rmSync(`${root}evil`, { recursive: true, force: true });
+  removeFolder(`${root}evil`);
 }

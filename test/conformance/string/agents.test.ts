@@ -1,11 +1,12 @@
 // Agents and their webhooks.
 
-import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { until } from '../../helpers/wait.js';
 import { makeBase, ME, shareStringd, StringdUnderTest } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const shared = shareStringd();
 
@@ -68,7 +69,7 @@ verifies('string/agents/persist', async () => {
     await using again = await StringdUnderTest.start({ base });
     expect((await again.ask('/agents')).json).toEqual(agents);
   } finally {
-    rmSync(base, { recursive: true, force: true });
+    removeFolder(base);
   }
 });
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ import {
   MAX_UNWRITTEN_BYTES,
   openLog,
 } from '../../../src/base/log.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let dir: string;
 let file: string;
@@ -21,7 +22,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'log-'));
   file = join(dir, 'service.log');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const text = (): string => readFileSync(file, 'utf8');
 const lines = (): string[] => text().trimEnd().split('\n');

@@ -1,6 +1,6 @@
 // The configuration: what the C implementation's files come to, and what is said of those that are wrong.
 
-import { mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, openSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -24,9 +24,10 @@ import {
 } from '../../../src/bus/config/schema.js';
 import { toRouterSettings } from '../../../src/bus/router-settings.js';
 import { MAX_INSTANCES } from '../../../src/host/supervisor/supervisor.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-config-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const POOL = { id: 'echo', command: 'node' };
 

@@ -1,7 +1,7 @@
 // A bus inside one's own program: real workers, no socket.
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ import type { BusConfigInput } from '../../../src/bus/config/schema.js';
 import { silentLog } from '../../../src/bus/silent-log.js';
 import { CLOSED_OUTPUT_MS } from '../../../src/bus/workers/place.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const WORKER = fileURLToPath(new URL('../../fixtures/bus-run/worker.mjs', import.meta.url));
 
@@ -272,7 +273,7 @@ test('a client too many is told so', async () => {
   });
   first.destroy();
   second.destroy();
-  rmSync(folder, { recursive: true });
+  removeFolder(folder);
 });
 
 test('a rolling restart replaces every worker and loses no request', async () => {

@@ -1,6 +1,6 @@
 // The doors of the bus: who is let in, who is told why not.
 
-import { chmodSync, existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, statSync, writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +17,10 @@ import {
 import { silentLog } from '../../../src/bus/silent-log.js';
 import { makeCertificates } from '../../helpers/certificates.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-doors-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const FAREWELL = 'no room\n';
 

@@ -1,14 +1,15 @@
 // Where shared connections have their sockets: short, private, or nowhere.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { MAX_CONTROL_FOLDER_BYTES, prepareControlFolder } from '../../../src/client/rex/control-folder.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let base: string;
 beforeEach(() => (base = mkdtempSync(join(tmpdir(), 'c-'))));
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => removeFolder(base));
 
 test('the runtime folder of the user comes first, and what is made there is for the user alone', () => {
   const folder = prepareControlFolder({ env: { XDG_RUNTIME_DIR: base }, home: '/nowhere' });

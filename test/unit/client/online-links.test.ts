@@ -1,7 +1,7 @@
 // Links to a daemon against a stand-in that does what no daemon of ours would: what they cap, and what they say.
 
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -28,6 +28,7 @@ import {
   webSocketLink,
 } from '../../../src/wire/transport/websocket.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const ends: (() => Promise<unknown> | void)[] = [];
 afterEach(async () => {
@@ -92,7 +93,7 @@ test('polls are shorter than proxies wait, and retries end before people give up
 
 test('addresses and tokens that cannot be used are refused in plain words', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hawser-online-'));
-  ends.push(() => rmSync(folder, { recursive: true }));
+  ends.push(() => removeFolder(folder));
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'x'.repeat(MAX_TOKEN_FILE_BYTES + 1), { mode: 0o600 });
   const target = { transport: 'http' as const, url: 'http://localhost:1', workspaceRoots: [] };

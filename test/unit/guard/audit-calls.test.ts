@@ -1,10 +1,11 @@
 import type * as NodeFs from 'node:fs';
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { AuditLog } from '../../../src/guard/audit.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** A disk that takes its time: writes that are not sync wait here until they are let go. */
 const disk = vi.hoisted(() => ({ slow: false, waiting: [] as (() => void)[] }));
@@ -33,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   letGo();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 const record = (audit: AuditLog, i: number): void => audit.record({ method: 'test', result: { i } });

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AuditLog } from '../../../src/guard/audit.js';
 import { AuditFileError } from '../../../src/guard/audit-file.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let dir: string;
 let path: string;
@@ -24,7 +25,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'audit-file-'));
   path = join(dir, 'audit.log');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const text = (file = path): string => readFileSync(file, 'utf8');
 

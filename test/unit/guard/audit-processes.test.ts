@@ -2,13 +2,14 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { AuditLog } from '../../../src/guard/audit.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const FIXTURE = fileURLToPath(new URL('../../fixtures/audit-child.ts', import.meta.url));
 
@@ -25,7 +26,7 @@ afterEach(async () => {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'))
       await once(child, 'exit');
   }
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 interface Entry {

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { AuditLog, type AuditLogOptions, DEFAULT_MAX_BYTES } from '../../../src/guard/audit.js';
 import { numbersOf, record, upTo } from './audit-entries.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let dir: string;
 let path: string;
@@ -23,7 +24,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'audit-'));
   path = join(dir, 'audit.log');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const open = (options: Partial<AuditLogOptions> = {}): AuditLog => new AuditLog({ path, ...options });
 const numbers = (file = path): number[] => numbersOf(file);
@@ -105,7 +106,7 @@ describe('rotation', () => {
     }
     expect(numbers()).toEqual(upTo(20));
     expect(errors.map((error) => error.message)).toEqual([`audit log ${path}: cannot be rotated`]);
-    rmSync(`${path}.1`, { recursive: true });
+    removeFolder(`${path}.1`);
     record(audit, 20);
     await audit.flush();
     expect(numbers()).toEqual([20]);

@@ -7,6 +7,7 @@ import { AuditLog, type AuditLogOptions, DEFAULT_MAX_QUEUED_BYTES } from '../../
 import { MAX_LINE_BYTES } from '../../../src/guard/audit-entry.js';
 import { until } from '../../helpers/wait.js';
 import { entriesOf, type Entry, numbersOf, record, upTo } from './audit-entries.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let dir: string;
 let path: string;
@@ -14,7 +15,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'audit-'));
   path = join(dir, 'audit.log');
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 const open = (options: Partial<AuditLogOptions> = {}): AuditLog => new AuditLog({ path, ...options });
 const entries = (file = path): Entry[] => entriesOf(file);
@@ -264,7 +265,7 @@ describe('when writing fails', () => {
     await using audit = open();
     record(audit, 0);
     await audit.flush();
-    rmSync(join(dir, 'sub'), { recursive: true });
+    removeFolder(join(dir, 'sub'));
     record(audit, 1);
     await audit.flush();
     expect(numbers()).toEqual([1]);

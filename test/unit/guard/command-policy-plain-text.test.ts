@@ -1,7 +1,7 @@
 // Plain shell texts: what is read of them is what a real shell runs, and what is not plain is not read at all.
 
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -10,6 +10,7 @@ import { readPlainCommands } from '../../../src/guard/command-policy-plain-text.
 import { MAX_COMMANDS, MAX_TEXT_CHARS } from '../../../src/guard/command-policy-shell-text.js';
 import { CommandPolicy } from '../../../src/guard/command-policy.js';
 import { runs as times } from '../../helpers/runs.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 test.each([
   ['ls', [['ls']]],
@@ -73,7 +74,7 @@ test('a list of allowed commands is held against each command of a plain text, a
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-plain-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 for (const name of ['a', 'b', 'cc']) {
   const program = join(folder, name);
   writeFileSync(

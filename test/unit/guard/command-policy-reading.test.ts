@@ -1,7 +1,7 @@
 // The reading is held against the programs themselves: what they run is what must be seen.
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -17,6 +17,7 @@ import {
   MAX_TEXT_CHARS,
   readSimpleCommands,
 } from '../../../src/guard/command-policy-shell-text.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let dir: string;
 beforeAll(() => {
@@ -28,7 +29,7 @@ beforeAll(() => {
   );
   chmodSync(join(dir, 'probe'), 0o755);
 });
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+afterAll(() => removeFolder(dir));
 
 function runReally(argv: readonly string[], input = ''): string {
   writeFileSync(join(dir, 'ran'), '');

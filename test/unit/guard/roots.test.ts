@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, posix } from 'node:path';
 import * as fc from 'fast-check';
@@ -7,6 +7,7 @@ import { InvalidRootError, MAX_ROOTS, Roots, RootsNotGrantedError } from '../../
 import { ForbiddenPathError, InvalidPathError } from '../../../src/host/files/errors.js';
 import { readFile } from '../../../src/host/files/read.js';
 import { runs } from '../../helpers/runs.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 interface Tree extends Disposable {
   readonly base: string;
@@ -19,7 +20,7 @@ function makeTree(...directories: string[]): Tree {
   return {
     base,
     at: (path) => join(base, path),
-    [Symbol.dispose]: () => rmSync(base, { recursive: true, force: true }),
+    [Symbol.dispose]: () => removeFolder(base),
   };
 }
 
@@ -134,7 +135,7 @@ describe('a session', () => {
     using tree = makeTree('a/sub', 'out');
     writeFileSync(tree.at('out/file'), 'secret');
     const session = Roots.open([tree.at('a')]).narrow([tree.at('a/sub')]);
-    rmSync(tree.at('a/sub'), { recursive: true });
+    removeFolder(tree.at('a/sub'));
     symlinkSync(tree.at('out'), tree.at('a/sub'));
     await expect(readFile(session.files, tree.at('a/sub/file'))).rejects.toThrow(ForbiddenPathError);
   });

@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   realpathSync,
   renameSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -18,6 +17,7 @@ import { Sandbox, type SandboxRules } from '../../../src/guard/sandbox.js';
 import { openSandbox, PROBE_MS } from '../../../src/guard/sandbox-probe.js';
 import { ForbiddenPathError } from '../../../src/host/files/errors.js';
 import { LaunchError } from '../../../src/host/process/launch-error.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const TOOLS = { bwrap: '/usr/bin/bwrap', env: '/usr/bin/env' };
 const RULES: SandboxRules = { network: true, readWrite: [], readOnly: [] };
@@ -27,7 +27,7 @@ let folder: string;
 beforeEach(() => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'hawser-sandbox-')));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 function wrap(
   argv: readonly string[],

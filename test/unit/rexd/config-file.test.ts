@@ -1,6 +1,6 @@
 // The configuration file: every key, what is said of wrong ones, and where.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -13,12 +13,13 @@ import {
 } from '../../../src/rexd/config-file.js';
 import { lineOfKey } from '../../../src/rexd/config-line.js';
 import { ConfigError, DEFAULTS, type RexdConfig } from '../../../src/rexd/settings.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-config-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 async function read(text: string): Promise<RexdConfig> {
   const file = join(folder, 'c.toml');

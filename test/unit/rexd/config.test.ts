@@ -1,12 +1,13 @@
 // Where a configuration is looked for, and what counts as none.
 
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/rexd/config.js';
 import { standardPlaces } from '../../../src/rexd/standard-places.js';
 import { ConfigError } from '../../../src/rexd/settings.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const NOBODY = 65_534;
 
@@ -14,7 +15,7 @@ let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-places-'));
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 test("the user's place comes first, then the machine's", () => {
   expect(standardPlaces({ HOME: '/home/me' })).toEqual([

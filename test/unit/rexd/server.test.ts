@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import type { ServerFacts } from '../../../src/rexd/context.js';
 import { LAST_ANSWERS_MS, LAST_EVENTS_MS, RexdServer } from '../../../src/rexd/server.js';
 import { RpcPeer } from '../../../src/wire/jsonrpc/peer.js';
 import { linkedPair } from '../../../src/wire/transport/memory.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** What a busy machine may add. */
 const SLACK_MS = 4000;
@@ -19,7 +20,7 @@ let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'rexd-server-'));
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => removeFolder(dir));
 
 /** A server with one client, which has stopped reading amid a flood. */
 async function startDeafClient() {

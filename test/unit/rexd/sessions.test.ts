@@ -1,6 +1,6 @@
 // The end of a session: of all that it has started, whatever it still remembers of it.
 
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -19,6 +19,7 @@ import { PtyProcess } from '../../../src/rexd/pty/pty-process.js';
 import { type Session, SessionPlaces, Sessions } from '../../../src/rexd/sessions.js';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** Above all pids: nobody has it, and nobody will ever reap it. */
 const NOBODY = 4_194_304;
@@ -33,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await sessions.close();
-  rmSync(dir, { recursive: true, force: true });
+  removeFolder(dir);
 });
 
 const facts = (command: string) => ({

@@ -1,17 +1,18 @@
 // Where output is kept for a while, and what is done about the leftovers of servers that were killed.
 
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { sweepPrivateDirs } from '../../../src/host/process/private-dir.js';
 import { spoolDir } from '../../../src/rexd/spool-dir.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 let place: string;
 beforeEach(() => {
   place = mkdtempSync(join(tmpdir(), 'hawser-spool-'));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => removeFolder(place));
 
 test('the name cannot be guessed, says whose it is, and nothing is made before it is needed', () => {
   const path = spoolDir();

@@ -1,12 +1,13 @@
 // A runtime in a folder of its own, and a short way to run a command in it.
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLog } from '../../../src/base/log.js';
 import { type CommandOutcome, Runtime, type RuntimeOptions } from '../../../src/string/runtime.js';
 import { parseTopic, type Topic } from '../../../src/string/topic.js';
 import { type FakeDaemon, fakeServices } from './fake-services.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 export interface Place extends AsyncDisposable {
   readonly runtime: Runtime;
@@ -65,7 +66,7 @@ export function makePlace(options: Partial<RuntimeOptions> & { allow?: readonly 
     },
     async [Symbol.asyncDispose]() {
       await runtime.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

@@ -1,7 +1,7 @@
 // The parts of a shell without one: what a screen would show, what is kept of an output, where it ends, what is typed.
 
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { mkdtempSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -13,6 +13,7 @@ import { MarkFinder } from '../../../src/string/shell/mark-finder.js';
 import { MAX_ESCAPE_CHARS, MAX_LIVE_LINE_CHARS, ScreenText } from '../../../src/string/shell/screen-text.js';
 import { newReport } from '../../../src/string/shell/submission.js';
 import { until } from '../../helpers/wait.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const shown = (text: string): string => {
   const screen = new ScreenText();
@@ -85,7 +86,7 @@ describe('what is kept of an output', () => {
     try {
       await body(folder);
     } finally {
-      rmSync(folder, { recursive: true });
+      removeFolder(folder);
     }
   };
 
@@ -244,6 +245,6 @@ test('the line that is typed keeps $?, also under `set -e`, and survives any pat
       expect(stdout).toMatch(/^was 7\nc [0-9a-f]{32} 0 \/.*\0.*x=5\n$/s);
     }
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
 });

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 import { fakeServices } from './fake-services.js';
 import { topicOf } from './place.js';
+import { removeFolder } from '../../helpers/remove-folder.js';
 
 const HOST = fileURLToPath(new URL('../../fixtures/string/shell-host.ts', import.meta.url));
 
@@ -37,6 +38,6 @@ test('shells end with the daemon, topics do not', { timeout: 120_000 }, async ()
     expect(await run('bash:dev', 'echo new')).toMatchObject({ ok: true });
   } finally {
     host.kill('SIGKILL');
-    rmSync(dirname(home), { recursive: true, force: true });
+    removeFolder(dirname(home));
   }
 });

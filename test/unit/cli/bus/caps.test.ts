@@ -1,6 +1,6 @@
 // What `stdio-bus` keeps in memory for a trace that cannot be written, and for an answer that does not end.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +12,10 @@ import { MAX_TRACE_BYTES, openTrace } from '../../../../src/cli/bus/trace-file.j
 import { STATS_USAGE } from '../../../../src/cli/bus/usage.js';
 import { parseFlags } from '../../../../src/cli/flags.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-caps-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 const stderr = { write: (): void => {} };
 

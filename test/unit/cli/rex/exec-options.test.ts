@@ -1,13 +1,14 @@
 // How the command line of `rex exec` becomes a request.
 
 import fc from 'fast-check';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment, readWords } from '../../../../src/cli/rex/exec-options.js';
 import { parseDuration } from '../../../../src/cli/rex/parse-duration.js';
 import { readProcessWords } from '../../../../src/cli/rex/process-words.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('the words after -- are the command, whatever they are', () => {
   fc.assert(
@@ -42,7 +43,7 @@ test('variables: what comes later wins, a bare name is taken from here, a value 
       C: 'three',
     });
   } finally {
-    rmSync(folder, { recursive: true });
+    removeFolder(folder);
   }
   expect(() => readEnvironment({ env: ['D'], envFrom: [] }, {})).toThrow(/no such variable/);
   expect(() => readEnvironment({ env: ['=x'], envFrom: [] }, {})).toThrow(/no name/);

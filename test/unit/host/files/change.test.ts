@@ -7,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
 } from 'node:fs';
@@ -30,6 +29,7 @@ import { MAX_WALK_LEVELS } from '../../../../src/host/files/read-directory.js';
 import { removePath } from '../../../../src/host/files/remove.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { asNobody, makeSandbox, run, type Sandbox, snapshot } from './sandbox.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 /** A tree with a bit of everything. */
 function plant(box: Sandbox): void {
@@ -281,7 +281,7 @@ describe('moving', () => {
       expect(readlinkSync(join(other, 'inside'))).toBe('a/file');
       expect(readFileSync(join(other, 'tree/a/file'), 'utf8')).toBe('content');
     } finally {
-      rmSync(other, { recursive: true });
+      removeFolder(other);
     }
   });
 });

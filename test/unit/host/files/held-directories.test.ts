@@ -7,6 +7,7 @@ import { readFile } from '../../../../src/host/files/read.js';
 import { statPath } from '../../../../src/host/files/stat.js';
 import { until } from '../../../helpers/wait.js';
 import { makeSandbox } from './sandbox.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('a directory that was moved away and replaced is seen as it is now', async () => {
   using box = makeSandbox();
@@ -45,7 +46,7 @@ test('what has been removed with its directory does not exist', () => {
   mkdirSync(box.at('d'));
   box.file('d/f');
   statPath(box.set, box.at('d/f'));
-  rmSync(box.at('d'), { recursive: true });
+  removeFolder(box.at('d'));
   expect(statPath(box.set, box.at('d/f'))).toMatchObject({ exists: false });
 });
 

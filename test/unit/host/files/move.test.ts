@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,6 +17,7 @@ import { TooLargeError } from '../../../../src/host/files/errors.js';
 import { movePath } from '../../../../src/host/files/move.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { makeSandbox } from './sandbox.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const OTHER_FILE_SYSTEM = '/dev/shm';
 
@@ -46,7 +46,7 @@ function shapeOf(path: string): unknown {
 }
 
 let other: string;
-afterEach(() => rmSync(other, { recursive: true, force: true }));
+afterEach(() => removeFolder(other));
 
 describe.each([
   ['on one file system', tmpdir()],

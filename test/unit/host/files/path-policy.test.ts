@@ -3,7 +3,6 @@ import {
   mkdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
@@ -20,6 +19,7 @@ import { writeFile } from '../../../../src/host/files/write.js';
 import type { WriteOptions } from '../../../../src/host/files/write-options.js';
 import { runs } from '../../../helpers/runs.js';
 import { makeSandbox, type Sandbox, snapshot } from './sandbox.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const RUNS = runs(10_000);
 const TIMEOUT_MS = 300_000;
@@ -171,7 +171,7 @@ function build(box: Sandbox): RootSet {
 
 /** Back to how `build` left the roots. */
 function tidy(box: Sandbox): void {
-  for (const at of ['root', 'other']) rmSync(join(box.base, at), { recursive: true });
+  for (const at of ['root', 'other']) removeFolder(join(box.base, at));
   for (const at of PLACES.filter((candidate) => /^(root|other)(\/|$)/.test(candidate))) {
     mkdirSync(join(box.base, at), { recursive: true });
     writeFileSync(join(box.base, at, 'f'), at);

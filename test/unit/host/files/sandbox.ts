@@ -9,7 +9,6 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { letGo } from '../../../../src/host/files/held-directories.js';
 import { RootSet, type RootSetOptions } from '../../../../src/host/files/root-set.js';
 import { TEMP_PREFIX } from '../../../../src/host/files/temp-file.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 export const SECRET = 'what is outside must stay outside';
 
@@ -56,7 +56,7 @@ export function makeSandbox(options: RootSetOptions = {}): Sandbox {
       letGo();
       const open = openBelow(base);
       const temporary = namesBelow(Buffer.from(base)).filter((name) => name.startsWith(TEMP_PREFIX));
-      rmSync(base, { recursive: true, force: true });
+      removeFolder(base);
       if (open.length > 0) throw new Error(`left open: ${open.join(', ')}`);
       if (temporary.length > 0) throw new Error(`left behind: ${temporary.join(', ')}`);
     },

@@ -19,6 +19,7 @@ import {
 import { writeFile } from '../../../../src/host/files/write.js';
 import { formatOwner, type LockOwner, newOwner } from '../../../../src/host/store/lock-owner.js';
 import { asNobody, makeSandbox, type Sandbox } from './sandbox.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 /** No process has a number this high. */
 const NO_PID = 4_194_305;
@@ -111,5 +112,5 @@ test('a write puts back what a killed process had put aside, and never over what
   expect(readFileSync(box.at('d/taken'), 'utf8')).toBe('newer');
   expect(readdirSync(box.at('d', dead))).toEqual(['taken']);
   expect(readdirSync(box.at('d', alive))).toEqual(['b']);
-  for (const name of [dead, alive]) rmSync(box.at('d', name), { recursive: true });
+  for (const name of [dead, alive]) removeFolder(box.at('d', name));
 });

@@ -43,6 +43,7 @@ import { type DetachOptions, startDetached } from '../../../../src/host/process/
 import { readBootId, readPidNamespace, readStat } from '../../../../src/host/process/proc-table.js';
 import { isAlive, running } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let base: string;
 let dir: string;
@@ -54,7 +55,7 @@ beforeEach(() => {
   garbage = [];
   store = new DetachedStore({ dir, onGarbage: (path, why) => garbage.push(`${path} ${why}`) });
 });
-afterEach(() => rmSync(base, { recursive: true, force: true }));
+afterEach(() => removeFolder(base));
 
 function facts(more: Partial<DetachedEntry> = {}): Omit<DetachedEntry, 'id'> {
   return {

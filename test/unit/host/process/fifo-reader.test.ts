@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,12 +6,13 @@ import { type Fifo, FifoPool } from '../../../../src/host/process/fifo-pool.js';
 import { readFifo } from '../../../../src/host/process/fifo-reader.js';
 import type { PipeSink } from '../../../../src/host/process/pipe-source.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'fifo-reader-'));
 const pool = new FifoPool(dir);
 
 beforeAll(async () => void (await pool.prepare(8)));
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => removeFolder(dir));
 
 function openFifo(): Fifo {
   const fifo = pool.open();

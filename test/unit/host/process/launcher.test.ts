@@ -8,7 +8,6 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -30,6 +29,7 @@ import { loadProcessLayer } from '../../../helpers/launcher.js';
 import { isAlive, markedWith } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const CHOICES = (['python', 'perl'] as const).filter((name) =>
   chooseLaunchers(name).some(({ path }) => existsSync(path)),
@@ -40,7 +40,7 @@ let dir: string;
 beforeEach(() => {
   dir = realpathSync(mkdtempSync(join(tmpdir(), 'launcher-')));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 function makeFile(name: string, text: string, mode: number): string {
   const path = join(dir, name);

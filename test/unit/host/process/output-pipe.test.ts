@@ -1,4 +1,4 @@
-import { closeSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdtempSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -12,6 +12,7 @@ import {
 } from '../../../../src/host/process/output-pipe.js';
 import { readFifo } from '../../../../src/host/process/fifo-reader.js';
 import { CHUNK_BYTES, type PipeSink } from '../../../../src/host/process/pipe-source.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 /** A pipe whose other end is the test. */
 function makePipe(rest: Buffer[] = []) {
@@ -157,5 +158,5 @@ test('what is taken from a pipe at once has a limit, and an empty pipe ends it',
   });
   closeSync(fifo.writeFd);
   await closed;
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });

@@ -1,9 +1,10 @@
-import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { DEFAULT_PATH, placesOf } from '../../../../src/host/process/search-path.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('a name is looked for in every folder of the PATH, in order', () => {
   expect(placesOf('ls', '/a:/b/:c')).toEqual(['/a/ls', '/b//ls', 'c/ls']);
@@ -25,6 +26,6 @@ test('an empty entry is the working directory, as the system has it', () => {
     const name = 'mine';
     expect(spawnSync(name, { cwd: dir, env: { PATH: '' } }).status).toBe(7);
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    removeFolder(dir);
   }
 });

@@ -8,7 +8,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,6 +27,7 @@ import { readStat } from '../../../../src/host/process/proc-table.js';
 import { type SpawnOptions, spawnProcess } from '../../../../src/host/process/spawn.js';
 import { descendants, isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 async function readAll(pipe: OutputPipe | undefined): Promise<Buffer> {
   const chunks: Buffer[] = [];
@@ -125,7 +125,7 @@ describe('input', () => {
     await held.stdin?.end();
     expect((await output).equals(Buffer.alloc(3_000_000, 'x'))).toBe(true);
     expect((await held.exited).code).toBe(0);
-    rmSync(dir, { recursive: true });
+    removeFolder(dir);
   });
 
   test('through a pipe can be opened as /dev/stdin: open, at its end, and again after the end', async () => {
@@ -214,7 +214,7 @@ describe('a grandchild that holds the pipe', () => {
     expect(isAlive(child)).toBe(true);
     await held.close();
     expect(isAlive(child)).toBe(false);
-    rmSync(dir, { recursive: true });
+    removeFolder(dir);
   });
 
   test('does not use up its time while the consumer is not pulling', async () => {
@@ -228,7 +228,7 @@ describe('a grandchild that holds the pipe', () => {
     await until(() => existsSync(join(dir, 'wrote')), 'the grandchild to have written');
     expect(await readAll(held.stdout)).toHaveLength(100_005);
     expect(held.stdout?.held).toBe(false);
-    rmSync(dir, { recursive: true });
+    removeFolder(dir);
   });
 
   test('cannot make the report wait for ever by writing on and on', async () => {
@@ -276,7 +276,7 @@ describe('a program that cannot be started says why', () => {
     const before = readdirSync('/proc/self/fd').length;
     for (let i = 0; i < 100; i++) await attempt();
     expect(readdirSync('/proc/self/fd').length).toBeLessThanOrEqual(before);
-    rmSync(dir, { recursive: true });
+    removeFolder(dir);
   });
 });
 
@@ -312,7 +312,7 @@ describe('a child', () => {
     expect(held.stdout).toBeUndefined();
     expect(await held.exited).toMatchObject({ code: 0, stdoutBytes: 0 });
     expect(readFileSync(join(dir, 'out'), 'utf8')).toBe('out\n');
-    rmSync(dir, { recursive: true });
+    removeFolder(dir);
   });
 
   test('gets the signal it is sent, and none once it has ended', async () => {

@@ -1,15 +1,16 @@
 // An environment that goes through a shell: nothing of it is lost, changed or run.
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
 import { spellEnvironment } from '../../../../src/host/process/spell-environment.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const base = mkdtempSync(join(tmpdir(), 'hawser-spell-'));
-afterAll(() => rmSync(base, { recursive: true, force: true }));
+afterAll(() => removeFolder(base));
 const SHELLS = ['/bin/sh', '/bin/dash', '/bin/bash'].filter((shell) => existsSync(shell));
 /** bash sets these in what it starts, whatever it was given. */
 const ADDED = new Set(['_', 'SHLVL', 'OLDPWD', 'PWD']);

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -12,12 +12,13 @@ import {
   OutputSpool,
 } from '../../../../src/host/process/spool.js';
 import { runs } from '../../../helpers/runs.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let dir: string;
 beforeAll(() => {
   dir = mkdtempSync(join(tmpdir(), 'spool-'));
 });
-afterAll(() => rmSync(dir, { recursive: true }));
+afterAll(() => removeFolder(dir));
 
 test('reads what a plain buffer would hold, at any offset, while it grows and after', async () => {
   const step = fc.record({

@@ -1,10 +1,11 @@
 import type * as NodeFs from 'node:fs';
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { FifoPool } from '../../../../src/host/process/fifo-pool.js';
 import { openInputFile, useStation } from '../../../../src/host/process/station.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 /** The call that the system refuses next, and with what. */
 const system = vi.hoisted(() => ({
@@ -60,7 +61,7 @@ test.each(['open', 'unlink'])('a pipe whose %s is refused leaves nothing open', 
   expect(pool.open()).toBeUndefined();
   expect(pool.usable).toBe(false);
   expect(openBelow(dir)).toEqual([]);
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 test.each(['create', 'open', 'write', 'unlink'])(

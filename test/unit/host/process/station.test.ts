@@ -6,7 +6,6 @@ import {
   mkdtempSync,
   readdirSync,
   readSync,
-  rmSync,
   statSync,
   writeSync,
 } from 'node:fs';
@@ -17,12 +16,13 @@ import { FifoPool, MAX_FIFO_BATCH } from '../../../../src/host/process/fifo-pool
 import { makePrivateDir, sweepPrivateDirs } from '../../../../src/host/process/private-dir.js';
 import { readPidNamespace } from '../../../../src/host/process/proc-table.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'station-'));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 test('a private directory is ours alone and made in the first place that can be written', () => {
   const made = makePrivateDir(['/proc', join(dir, 'missing'), dir]);
@@ -69,7 +69,7 @@ test('a pool gives pipes without a name, and makes more as they are used, up to 
 test('a pool whose directory is taken away says that it is of no use, and nothing hangs', async () => {
   const pool = new FifoPool(dir);
   await pool.prepare(2);
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
   expect(pool.open()).toBeUndefined();
   expect(pool.usable).toBe(false);
   await pool.prepare(100);

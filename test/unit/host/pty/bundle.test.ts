@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('works from one bundled file, and a host that is killed leaves no program on its terminals', async () => {
   const dir = mkdtempSync(join('node_modules', '.bundle-')); // below it, so that the add-on is found from there
@@ -27,5 +28,5 @@ test('works from one bundled file, and a host that is killed leaves no program o
   host.kill('SIGKILL');
   await once(host, 'exit');
   await until(() => !isAlive(program), 'the program to end with its terminal');
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -8,6 +8,7 @@ import { openPty } from '../../../../src/host/pty/open-pty.js';
 import { MAX_PENDING_INPUT_BYTES, TerminalInput } from '../../../../src/host/pty/terminal-input.js';
 import { until } from '../../../helpers/wait.js';
 import { plainEnv, readAll, readUntil } from './terminals.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const env = plainEnv();
 const MIB = 1024 * 1024;
@@ -25,7 +26,7 @@ test('a paste of 1 MiB arrives whole at a program in raw mode', async () => {
     await pty.exited;
   }
   expect(readFileSync(file).equals(paste)).toBe(true);
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 test('a paste of 1 MiB of lines comes back whole from cat', async () => {

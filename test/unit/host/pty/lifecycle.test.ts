@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -17,6 +17,7 @@ import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
 import { openFiles, plainEnv, readAll, readUntil } from './terminals.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const env = plainEnv();
 
@@ -68,7 +69,7 @@ test('what cannot be started is refused by its own reason', async () => {
   expect(await refused(['true'], script)).toBe('cwd_not_directory');
   expect(await refused([])).toBe('bad_argument');
   expect(await refused(['true', 'zero\0byte'])).toBe('bad_argument');
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 test('a name without a slash is looked up in the PATH of the program', async () => {
@@ -78,7 +79,7 @@ test('a name without a slash is looked up in the PATH of the program', async () 
     await using pty = await openPty({ argv: ['-greet', '-c', 'hello'], env: { PATH: dir }, launcher });
     expect((await readAll(pty)).toString()).toBe('-c hello\r\n');
   }
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 test('a host without the add-on refuses by a typed error', async () => {
@@ -141,7 +142,7 @@ test('an interactive shell ends by the hang-up alone, and takes its history alon
   await pty.close();
   await expect(pty.exited).resolves.toMatchObject({ signal: 'SIGHUP' });
   expect(readFileSync(file, 'utf8')).toContain('echo remembered');
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 test('a program that ignores the hang-up is asked by TERM half a second later', async () => {

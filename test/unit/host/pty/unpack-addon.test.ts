@@ -1,13 +1,14 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { loadPackedAddon, MAX_ADDON_BYTES } from '../../../../src/host/pty/unpack-addon.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-unpack-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 const require = createRequire(createRequire(import.meta.url).resolve('@lydell/node-pty'));
 const binary = readFileSync(require.resolve(`@lydell/node-pty-${process.platform}-${process.arch}/pty.node`));

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -13,6 +13,7 @@ import type { SqlValue } from '../../../../src/host/store/sql-values.js';
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
 import { Programs } from './programs.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const MIGRATIONS = ['CREATE TABLE event (id INTEGER PRIMARY KEY, body)'];
 
@@ -22,7 +23,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'database-'));
   path = join(dir, 'state', 'inbox.db');
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => removeFolder(dir));
 
 const openInbox = (migrations: readonly string[] = MIGRATIONS, busyTimeoutMs = 50): Promise<Database> =>
   openDatabase({ path, migrations, busyTimeoutMs });

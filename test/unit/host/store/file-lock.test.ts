@@ -1,12 +1,4 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
@@ -22,6 +14,7 @@ import {
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
 import { Programs, type Running } from './programs.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const NO_SUCH_PID = 4_194_305; // one more than the largest there can be
 
@@ -33,7 +26,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.useRealTimers();
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 /** A lock as it is left by a holder that did not give it up. */

@@ -5,7 +5,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -18,6 +17,7 @@ import { JsonStore, MAX_JSON_BYTES, MAX_WAITING_UPDATES } from '../../../../src/
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
 import { Programs } from './programs.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const Agents = z.object({ agents: z.array(z.object({ name: z.string() })) });
 
@@ -29,7 +29,7 @@ beforeEach(() => {
   path = join(dir, 'state', 'agents.json');
   store = new JsonStore({ path, schema: Agents, initial: () => ({ agents: [] }) });
 });
-afterEach(() => rmSync(dir, { recursive: true }));
+afterEach(() => removeFolder(dir));
 
 const add = (name: string) => store.update(({ agents }) => ({ agents: [...agents, { name }] }));
 

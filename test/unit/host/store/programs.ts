@@ -2,9 +2,10 @@
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 export class Programs implements Disposable {
   readonly #dir = mkdtempSync(join('node_modules', '.bundle-')); // below it, so that the driver is found from there
@@ -31,7 +32,7 @@ export class Programs implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    rmSync(this.#dir, { recursive: true });
+    removeFolder(this.#dir);
   }
 }
 

@@ -1,6 +1,6 @@
 // Who may come in, and where a daemon may listen: parsers and rules by themselves.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,9 +17,10 @@ import { isSameToken, isToken, MAX_TOKEN_CHARS, readBearer } from '../../../../s
 import { isLoopbackHost, parseListenAddress } from '../../../../src/guard/listen-address.js';
 import { assertMayListen } from '../../../../src/rexd/daemon/remote-consent.js';
 import { MAX_SECRET_FILE_BYTES, readSecretFile } from '../../../../src/guard/secret-file.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'hawser-access-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => removeFolder(folder));
 
 function put(name: string, content: string | Buffer, mode = 0o600): string {
   const file = join(folder, name);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -10,6 +10,7 @@ import { MAX_ENDED_PROCESSES, Processes } from '../../../../src/rexd/exec/proces
 import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let dir: string;
 let scope: string;
@@ -18,7 +19,7 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'hawser-exec-'));
   scope = newScope();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(() => removeFolder(dir));
 
 function request(command: string, more: Partial<ExecRequest> = {}): ExecRequest {
   return {

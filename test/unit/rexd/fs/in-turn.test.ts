@@ -1,10 +1,11 @@
-import { mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import type { Files } from '../../../../src/rexd/fs/file-call.js';
 import { inTurn, MAX_WAITING_CHANGES } from '../../../../src/rexd/fs/in-turn.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let root: string;
 let call: Files;
@@ -23,7 +24,7 @@ beforeEach(() => {
   symlinkSync('a', join(root, 'link'));
 });
 
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 const at = (...names: string[]): string[] => names.map((name) => join(root, name));
 

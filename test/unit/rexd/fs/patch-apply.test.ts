@@ -21,6 +21,7 @@ import type { Files } from '../../../../src/rexd/fs/file-call.js';
 import { applyPlan } from '../../../../src/rexd/fs/patch-apply.js';
 import { MAX_PATCH_BYTES, type PatchPlan, planPatch } from '../../../../src/rexd/fs/patch-plan.js';
 import { parsePatch } from '../../../../src/rexd/fs/patch-text.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let root: string;
 let call: Files;
@@ -35,7 +36,7 @@ beforeEach(() => {
   for (const name of ['a', 'b', 'gone', 'from']) writeFileSync(join(root, name), `${name}\n`);
 });
 
-afterEach(() => rmSync(root, { recursive: true, force: true }));
+afterEach(() => removeFolder(root));
 
 async function plan(...lines: string[]): Promise<PatchPlan> {
   const text = ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,6 +9,7 @@ import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { PtyProcess, type PtyRequest } from '../../../../src/rexd/pty/pty-process.js';
 import { markedWith } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 interface Event {
   readonly method: string;
@@ -21,7 +22,7 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-pty-'));
   events = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const request = (argv: readonly string[], more: Partial<PtyRequest> = {}): PtyRequest => ({
   sessionId: 's_1',

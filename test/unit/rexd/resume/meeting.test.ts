@@ -8,7 +8,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -35,6 +34,7 @@ import type { Session } from '../../../../src/rexd/sessions.js';
 import type { StreamLink } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 class StandIn extends Resource {
   readonly id = newId('s');
@@ -55,7 +55,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   await place.close();
-  rmSync(join(state, '../..'), { recursive: true, force: true });
+  removeFolder(join(state, '../..'));
 });
 
 const names = (): string[] => readdirSync(join(state, 'resume'));
@@ -132,7 +132,7 @@ test('what servers that were killed have left is swept, MAX_SWEPT at a time', as
   await until(() => names().length <= 4 + 4 + 4, 'most of them swept');
   expect(names().length).toBeGreaterThanOrEqual(4 + 4);
   expect(names()).toContain(young);
-  rmSync(short, { recursive: true });
+  removeFolder(short);
 });
 
 test('MAX_MEETINGS connections are served at the same time, one more is closed', async () => {

@@ -1,6 +1,6 @@
 // Sessions that outlive their connections: resumed on another, polled without one, ended when nobody comes.
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -22,6 +22,7 @@ import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 
@@ -60,7 +61,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await server.close();
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });
 
 class Client {

@@ -1,10 +1,11 @@
 // server.resume_window_ms: how long a session may wait for its client.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_RESUME_WINDOW_MS, readConfigFile } from '../../../../src/rexd/config-file.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('the window is a minute unless told otherwise, and MAX_RESUME_WINDOW_MS at most', async () => {
   const dir = mkdtempSync(join(tmpdir(), 'rexd-window-'));
@@ -18,5 +19,5 @@ test('the window is a minute unless told otherwise, and MAX_RESUME_WINDOW_MS at 
   expect(await read(`resume_window_ms = ${MAX_RESUME_WINDOW_MS}`)).toBe(MAX_RESUME_WINDOW_MS);
   await expect(read(`resume_window_ms = ${MAX_RESUME_WINDOW_MS + 1}`)).rejects.toThrow('resume_window_ms');
   await expect(read('resume_window_ms = -1')).rejects.toThrow('resume_window_ms');
-  rmSync(dir, { recursive: true });
+  removeFolder(dir);
 });

@@ -13,6 +13,7 @@ import {
 import { AgentStore, MAX_AGENTS, MAX_REMOVED_IDS } from '../../../../src/string/agents/agent-store.js';
 import { writeCurrentAgent } from '../../../../src/string/agents/current-agent.js';
 import { MAX_TOKEN_CHARS, newWebhookToken, TokenIndex } from '../../../../src/string/agents/webhook-token.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let folder: string;
 let file: string;
@@ -23,7 +24,7 @@ beforeEach(() => {
   file = join(folder, 'data/agents.json');
   homesDir = join(folder, 'homes');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 const open = (adoptHomes = true): Promise<AgentStore> => AgentStore.open({ file, homesDir, adoptHomes });
 const written = (): { agents: Record<string, unknown>[]; removed: string[] } =>

@@ -1,12 +1,13 @@
 // A daemon of its own in this process, on a free port and in a folder of its own.
 
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLog } from '../../../../src/base/log.js';
 import { readConfig } from '../../../../src/string/config.js';
 import { StringDaemon, type StringDaemonOptions } from '../../../../src/string/daemon/daemon.js';
 import { type Ask, ask, OpenStream, type Reply } from '../../../helpers/http-ask.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 export interface DaemonPlace extends AsyncDisposable {
   readonly daemon: StringDaemon;
@@ -58,7 +59,7 @@ export async function openDaemon(
     },
     async [Symbol.asyncDispose]() {
       await daemon.close();
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     },
   };
 }

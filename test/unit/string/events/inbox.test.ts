@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -16,6 +16,7 @@ import {
 } from '../../../../src/string/events/inbox.js';
 import { MAX_EVENT_AGE_MS, Retention } from '../../../../src/string/events/retention.js';
 import { until } from '../../../helpers/wait.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 
 let folder: string;
 let path: string;
@@ -28,7 +29,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await inbox.close();
-  rmSync(folder, { recursive: true, force: true });
+  removeFolder(folder);
 });
 
 const append = (text: string, agent = 'a') => inbox.append(agent, text, 'local-webhook');

@@ -1,6 +1,6 @@
 // The caps of a keeper, with a server that says yes to everything.
 
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,6 +19,7 @@ import type { KeeperSpec } from '../../../../../src/cli/rex/keeper/spec.js';
 import { ANSWER_MS, HEARD_MS, STILL_WANTED_MS } from '../../../../../src/cli/rex/keeper/words.js';
 import { PERSIST_SECONDS } from '../../../../../src/client/rex/ssh-command.js';
 import { until } from '../../../../helpers/wait.js';
+import { removeFolder } from '../../../../helpers/remove-folder.js';
 
 /** A line in, an answer out; cheap enough to be started by the dozen. */
 const SAYS_YES = `while read -r line; do id=\${line#*'"id":"'}; id=\${id%%'"'*}
@@ -32,7 +33,7 @@ beforeEach(() => {
   const socket = join(folder, 'keeper');
   spec = { alias: 'x', command: ['sh', '-c', SAYS_YES], open, remote: false, socket, key: 'k' };
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => removeFolder(folder));
 
 test('beyond MAX_KEPT_LINKS a call is told to do without, and of what comes back MAX_SPARES are kept', async () => {
   await using keeper = await Keeper.open(spec);
