@@ -8,7 +8,7 @@ import { parseCount } from './files/parse-range.js';
 import { readProcessWords } from './process-words.js';
 import { inputKind } from './input-source.js';
 import { sayEnd } from './stream-process.js';
-import { writeTo } from './standard-output.js';
+import { writeTo } from '../standard-output.js';
 import { untilAborted } from './until-aborted.js';
 
 export const attachCommand: RexCommand = {

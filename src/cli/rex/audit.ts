@@ -6,8 +6,8 @@ import { UsageError } from '../flags.js';
 import { type AuditLine, type AuditQuery, matches, parseAuditLine } from './audit-line.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { printable } from './files/colours.js';
-import { parseDuration } from './parse-duration.js';
+import { printable } from '../colours.js';
+import { parseDuration } from '../parse-duration.js';
 
 interface AuditOptions {
   readonly method?: string;

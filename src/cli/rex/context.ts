@@ -7,11 +7,11 @@ import { settleAll } from '../../base/settle-all.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import { chooseTarget } from './choose-target.js';
-import { FailedError } from './failed-error.js';
-import { printableLines } from './files/colours.js';
-import { type Interrupt, Interrupts } from './interrupts.js';
+import { FailedError } from '../failed-error.js';
+import { printableLines } from '../colours.js';
+import { type Interrupt, Interrupts } from '../interrupts.js';
 import { type Connection, openClient } from './open-client.js';
-import { isAllWritten, writeTo } from './standard-output.js';
+import { isAllWritten, writeTo } from '../standard-output.js';
 
 export interface GlobalOptions {
   readonly target?: string;

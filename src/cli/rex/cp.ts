@@ -16,7 +16,7 @@ import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { coloursFor } from './files/colours.js';
+import { coloursFor } from '../colours.js';
 import { PathsOnTargets, readPlace } from './files/on-target.js';
 import { Progress, sayBytes } from './files/progress.js';
 import { isLost } from './lost-connection.js';

@@ -5,7 +5,7 @@ import { openRemoteFile } from '../../client/rex/copy-read.js';
 import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { coloursFor } from './files/colours.js';
+import { coloursFor } from '../colours.js';
 import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js';
 import { readInput } from './files/read-input.js';
 import { type Replacement, replaceText, sayDiff } from './files/show-diff.js';

@@ -6,12 +6,12 @@ import { existsSync } from 'node:fs';
 import { toError } from '../../base/errors.js';
 import { EarlyOutput, sayAtOnce } from './early-output.js';
 import { inputKind } from './input-source.js';
-import { InterruptedError, Interrupts } from './interrupts.js';
+import { InterruptedError, Interrupts } from '../interrupts.js';
 import { type KeeperAddress, keeperAddress } from './keeper/address.js';
 import { keepIdleMs } from './keeper/idle-time.js';
 import { KeptCall } from './keeper/kept-call.js';
 import { isLost, sayLost } from './lost-connection.js';
-import { ReaderGoneError } from './standard-output.js';
+import { ReaderGoneError } from '../standard-output.js';
 import { passSignalsOn, READER_GONE, sayEnd } from './stream-process.js';
 
 /** Of the other side, when it has a code; else of the way there. */

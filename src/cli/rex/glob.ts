@@ -3,7 +3,7 @@
 import { posix } from 'node:path';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { forReader } from './files/colours.js';
+import { forReader } from '../colours.js';
 import { explainPath, PathsOnTargets } from './files/on-target.js';
 import { parseCount } from './files/parse-range.js';
 

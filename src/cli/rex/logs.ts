@@ -8,7 +8,7 @@ import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { parseCount } from './files/parse-range.js';
 import { readProcessWords } from './process-words.js';
-import { writeTo } from './standard-output.js';
+import { writeTo } from '../standard-output.js';
 import { untilAborted } from './until-aborted.js';
 
 /** One question. */

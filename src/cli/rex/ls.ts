@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 import type { RexResult } from '../../client/rex/rex-methods.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { type Colours, coloursFor, printable } from './files/colours.js';
+import { type Colours, coloursFor, printable } from '../colours.js';
 import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js';
 import { sayBytes } from './files/progress.js';
 

@@ -41,9 +41,14 @@ async function printConfig(
   _words: readonly string[],
   options: ConfigOptions,
 ): Promise<undefined> {
-  const { clientConfig, rexCommand } = await import('./mcp/client-config.js');
-  const command = rexCommand({ npx: options.npx === true, target: context.targetName });
-  const config = clientConfig(options.client, { name: options.name, command });
+  const { clientConfig, ownCommand } = await import('../mcp-client-config.js');
+  const target = context.targetName;
+  const args = ['mcp', ...(target === undefined ? [] : ['--target', target])];
+  const config = clientConfig(options.client, {
+    name: options.name,
+    command: ownCommand('rex', args, { npx: options.npx === true }),
+    variables: ['SSH_AUTH_SOCK'], // without the agent's socket ssh would ask for a passphrase
+  });
   if (context.json) await context.outJson({ client: options.client, ...config });
   else {
     await context.out(config.content);

@@ -10,9 +10,9 @@ import type { CommandRow, RexCommand, Task } from './command.js';
 import { COMMANDS } from './commands.js';
 import { type GlobalOptions, RexContext } from './context.js';
 import type { Failure } from './exec-at-once.js';
-import { leave } from './leave.js';
-import { parseDuration } from './parse-duration.js';
-import { untilInterrupted } from './until-interrupted.js';
+import { leave } from '../leave.js';
+import { parseDuration } from '../parse-duration.js';
+import { untilInterrupted } from '../until-interrupted.js';
 
 const EXAMPLES: RexCommand['examples'] = [
   ['rex exec local -- uname -a', 'run a command on this machine'],
@@ -20,7 +20,7 @@ const EXAMPLES: RexCommand['examples'] = [
 ];
 
 export async function runRex(args: readonly string[]): Promise<void> {
-  await leave(async () => {
+  await leave('rex', async () => {
     try {
       return await main(args);
     } catch (thrown) {
@@ -33,7 +33,7 @@ export async function runRex(args: readonly string[]): Promise<void> {
 
 /** How rex ends when what it tried the short way could not be done. */
 export async function failRex({ code, message, data }: Failure): Promise<void> {
-  await leave(() =>
+  await leave('rex', () =>
     Promise.reject(
       code === undefined ? new LocalError('failed', message) : new RpcError(code, message, { data }),
     ),

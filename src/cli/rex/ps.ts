@@ -3,7 +3,7 @@
 import type { RexResult } from '../../client/rex/rex-methods.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { printable } from './files/colours.js';
+import { printable } from '../colours.js';
 
 type Listed = RexResult<'exec.list'>['processes'][number];
 

@@ -5,7 +5,7 @@ import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { FailedError } from './failed-error.js';
+import { FailedError } from '../failed-error.js';
 import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js';
 import { type LineRange, parseBytes, parseLines } from './files/parse-range.js';
 import { takeLines } from './files/take-lines.js';

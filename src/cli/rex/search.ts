@@ -6,7 +6,7 @@ import { EXIT } from '../exit-codes.js';
 import { collect } from './collect.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { type Colours, coloursFor, forReader, printable } from './files/colours.js';
+import { type Colours, coloursFor, forReader, printable } from '../colours.js';
 import { explainPath, type OnTarget, PathsOnTargets } from './files/on-target.js';
 import { parseCount } from './files/parse-range.js';
 

@@ -11,7 +11,7 @@ import type { RexContext } from './context.js';
 import { readEnvironment } from './exec-options.js';
 import { OwnTerminal } from './own-terminal.js';
 import { pumpInput } from './pump-input.js';
-import { writeTo } from './standard-output.js';
+import { writeTo } from '../standard-output.js';
 import { untilEscape } from './until-escape.js';
 
 interface ShellOptions {

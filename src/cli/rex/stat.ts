@@ -3,7 +3,7 @@
 import { EXIT } from '../exit-codes.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { printable } from './files/colours.js';
+import { printable } from '../colours.js';
 import { explainPath, PathsOnTargets } from './files/on-target.js';
 
 export const statCommand: RexCommand = {

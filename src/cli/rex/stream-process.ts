@@ -4,8 +4,8 @@ import type { RemoteExit, RemoteProcess } from '../../client/rex/remote-process.
 import { EXIT } from '../exit-codes.js';
 import type { RexContext } from './context.js';
 import type { Flow } from './flow.js';
-import type { Interrupt } from './interrupts.js';
-import { ReaderGoneError, writeTo } from './standard-output.js';
+import type { Interrupt } from '../interrupts.js';
+import { ReaderGoneError, writeTo } from '../standard-output.js';
 
 /** After SIGTERM or SIGHUP: how long the other side has to end what runs there before we go without its word. */
 export const LEAVE_MS = 5000;

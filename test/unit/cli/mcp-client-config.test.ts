@@ -1,15 +1,16 @@
-// What agents are told to start `rex mcp`.
+// What agents are told to start a server of ours.
 
 import { parse } from 'smol-toml';
 import { expect, test } from 'vitest';
-import { clientConfig, rexCommand } from '../../../src/cli/rex/mcp/client-config.js';
+import { clientConfig, ownCommand } from '../../../src/cli/mcp-client-config.js';
 
-const entry = { name: 'rex', command: ['/opt/no de', 'a"b\\c', 'mcp'] };
+const entry = { name: 'rex', command: ['/opt/no de', 'a"b\\c', 'mcp'], variables: ['SSH_AUTH_SOCK'] };
 const asJson = (client: string): unknown => JSON.parse(clientConfig(client, entry).content);
 
 test('each agent has its own file and its own words', () => {
   const [command, ...args] = entry.command;
   expect(asJson('claude-code')).toEqual({ mcpServers: { rex: { type: 'stdio', command, args } } });
+  expect(asJson('claude')).toEqual(asJson('claude-code'));
   expect(asJson('cursor')).toEqual({ mcpServers: { rex: { command, args } } });
   expect(asJson('vscode')).toEqual({ servers: { rex: { type: 'stdio', command, args } } });
   expect(asJson('opencode')).toMatchObject({ mcp: { rex: { type: 'local', command: entry.command } } });
@@ -23,15 +24,22 @@ test('each agent has its own file and its own words', () => {
 });
 
 test('an agent that is not known is refused with those that are, and a name that is none too', () => {
-  expect(() => clientConfig('emacs', entry)).toThrow('there are: claude-code, codex, opencode');
+  expect(() => clientConfig('emacs', entry)).toThrow('there are: claude-code, claude, codex, opencode');
   expect(() => clientConfig('constructor', entry)).toThrow('not known');
   for (const name of ['', 'a b', 'a.b', ']'])
     expect(() => clientConfig('codex', { ...entry, name })).toThrow('no name');
 });
 
 test('the command names this very program, or leaves it to npx', () => {
-  const own = rexCommand({ npx: false, target: 'web' });
+  const own = ownCommand('rex', ['mcp', '--target', 'web'], { npx: false });
   expect(own[0]).toBe(process.execPath);
   expect(own.slice(2)).toEqual(['mcp', '--target', 'web']);
-  expect(rexCommand({ npx: true, target: undefined })).toEqual(['npx', '-y', '-p', 'hawser', 'rex', 'mcp']);
+  expect(ownCommand('string', ['--mcp'], { npx: true })).toEqual([
+    'npx',
+    '-y',
+    '-p',
+    'hawser',
+    'string',
+    '--mcp',
+  ]);
 });

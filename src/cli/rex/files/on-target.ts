@@ -8,7 +8,7 @@ import type { RexClient } from '../../../client/rex/rex-client.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
-import { FailedError } from '../failed-error.js';
+import { FailedError } from '../../failed-error.js';
 
 export interface OnTarget {
   readonly choice: TargetChoice;

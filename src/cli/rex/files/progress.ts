@@ -1,7 +1,7 @@
 // A line that tells how far a copy is: on a terminal, and nowhere else.
 
-import type { Colours } from './colours.js';
-import { printable } from './colours.js';
+import type { Colours } from '../../colours.js';
+import { printable } from '../../colours.js';
 
 const REDRAW_MS = 100;
 const BAR_CHARS = 24;

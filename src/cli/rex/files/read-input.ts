@@ -3,7 +3,7 @@
 import { createReadStream } from 'node:fs';
 import { errnoOf, toError } from '../../../base/errors.js';
 import { UsageError } from '../../flags.js';
-import { FailedError } from '../failed-error.js';
+import { FailedError } from '../../failed-error.js';
 
 /** Bytes in the order they come. `-` is standard input. */
 export async function* inputFrom(file: string): AsyncGenerator<Buffer, void> {

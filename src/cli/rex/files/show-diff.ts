@@ -1,7 +1,7 @@
 // What an edit changes, as people read changes: lines out, lines in, a little around them.
 
-import type { Colours } from './colours.js';
-import { printable } from './colours.js';
+import type { Colours } from '../../colours.js';
+import { printable } from '../../colours.js';
 
 const CONTEXT_LINES = 3;
 /** Of one edit; who changes more places than this does not read them all. */

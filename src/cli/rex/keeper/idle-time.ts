@@ -1,6 +1,6 @@
 // How long a connection is kept that nobody uses, as REX_KEEP says it.
 
-import { parseDuration } from '../parse-duration.js';
+import { parseDuration } from '../../parse-duration.js';
 
 /** Undefined for the usual time; 0 keeps nothing. */
 export function keepIdleMs(env: NodeJS.ProcessEnv): number | undefined {

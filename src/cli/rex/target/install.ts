@@ -17,7 +17,7 @@ import type { TargetChoice } from '../../../client/rex/select-target.js';
 import type { SshTarget } from '../../../client/rex/target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
-import { coloursFor } from '../files/colours.js';
+import { coloursFor } from '../../colours.js';
 import { Progress, sayBytes } from '../files/progress.js';
 import { endConnections } from './disconnect.js';
 import { targetPlaces } from './places.js';

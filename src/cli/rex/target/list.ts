@@ -3,7 +3,7 @@
 import { formatDestination } from '../../../client/rex/destination.js';
 import { LOCAL, type Target, whereIs } from '../../../client/rex/target.js';
 import type { RexContext } from '../context.js';
-import { coloursFor, printable } from '../files/colours.js';
+import { coloursFor, printable } from '../../colours.js';
 import { chooseFrom } from './choose-target.js';
 import { targetPlaces } from './places.js';
 import { readTargets } from './targets-file.js';

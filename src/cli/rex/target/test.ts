@@ -9,7 +9,7 @@ import type { RexClient } from '../../../client/rex/rex-client.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
 import { EXIT } from '../../exit-codes.js';
 import type { RexContext } from '../context.js';
-import { coloursFor, printable } from '../files/colours.js';
+import { coloursFor, printable } from '../../colours.js';
 import { localRexdCommand } from '../local-rexd.js';
 import { type Step, type Tell, tellMeans, tellNoDaemon, tellWay } from './test-daemon.js';
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readEnvironment, readWords } from '../../../../src/cli/rex/exec-options.js';
-import { parseDuration } from '../../../../src/cli/rex/parse-duration.js';
+import { parseDuration } from '../../../../src/cli/parse-duration.js';
 import { readProcessWords } from '../../../../src/cli/rex/process-words.js';
 import { removeFolder } from '../../../helpers/remove-folder.js';
 

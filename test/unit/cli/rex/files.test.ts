@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { UsageError } from '../../../../src/cli/flags.js';
-import { coloursFor, printable } from '../../../../src/cli/rex/files/colours.js';
+import { coloursFor, printable } from '../../../../src/cli/colours.js';
 import { parseBytes, parseCount, parseLines, parseMode } from '../../../../src/cli/rex/files/parse-range.js';
 import { Progress, sayBytes, saySeconds } from '../../../../src/cli/rex/files/progress.js';
 import { MAX_SHOWN_HUNKS, replaceText, sayDiff } from '../../../../src/cli/rex/files/show-diff.js';

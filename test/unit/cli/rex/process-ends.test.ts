@@ -2,7 +2,7 @@
 
 import { afterEach, expect, test, vi } from 'vitest';
 import type { RexContext } from '../../../../src/cli/rex/context.js';
-import type { Interrupt } from '../../../../src/cli/rex/interrupts.js';
+import type { Interrupt } from '../../../../src/cli/interrupts.js';
 import { MAX_REPORT_BYTES, reportProcess } from '../../../../src/cli/rex/report-process.js';
 import { LEAVE_MS, passSignalsOn } from '../../../../src/cli/rex/stream-process.js';
 

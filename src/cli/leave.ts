@@ -1,23 +1,23 @@
-// How every call of rex ends: what went wrong is told, once, and the exit code says what it came to.
+// How every call of a command-line program ends: what went wrong is told, once, and the exit code says what it came to.
 
-import { LocalError, RpcError, toError } from '../../base/errors.js';
-import { EXIT } from '../exit-codes.js';
-import { UsageError } from '../flags.js';
+import { LocalError, RpcError, toError } from '../base/errors.js';
+import { EXIT } from './exit-codes.js';
+import { UsageError } from './flags.js';
 import { FailedError } from './failed-error.js';
-import { printableLines } from './files/colours.js';
+import { printableLines } from './colours.js';
 import { InterruptedError } from './interrupts.js';
 import { isAllWritten, ReaderGoneError, writeTo } from './standard-output.js';
 
-export async function leave(work: () => Promise<number>): Promise<void> {
+export async function leave(program: string, work: () => Promise<number>): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
-  process.exitCode = await work().catch(tell);
+  process.exitCode = await work().catch((thrown: unknown) => tell(program, thrown));
   // What is still open belongs to nobody any more, and to wait for Node to close it takes milliseconds.
   if (isAllWritten()) process.exit();
 }
 
 /** The exit code. */
-function tell(thrown: unknown): number {
+function tell(program: string, thrown: unknown): number {
   const error = toError(thrown);
   if (error instanceof ReaderGoneError) return EXIT.ok;
   if (error instanceof InterruptedError) return error.exitCode;
@@ -25,11 +25,15 @@ function tell(thrown: unknown): number {
   const said = isOurs ? `${error.message}${whichPath(error)}` : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : undefined;
   const usage = error instanceof UsageError;
-  const advice = hint ?? (usage ? 'Try: rex --help' : undefined);
-  const text = `rex: ${said}${advice === undefined ? '' : `\n${advice}`}`;
+  const advice = hint ?? (usage ? `Try: ${program} --help` : undefined);
+  const text = `${program}: ${said}${advice === undefined ? '' : `\n${advice}`}`;
   writeTo(process.stderr, `${printableLines(text)}\n`).catch(() => {}); // much of it is in the words of the other side
   if (error instanceof FailedError) return error.exitCode;
-  return usage ? EXIT.usage : EXIT.failed;
+  return usage || isBadConfig(error) ? EXIT.usage : EXIT.failed;
+}
+
+function isBadConfig(error: Error): boolean {
+  return error instanceof LocalError && error.code === 'bad_config';
 }
 
 /** A refusal names the path in its data, and what would be allowed. */

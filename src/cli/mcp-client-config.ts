@@ -1,7 +1,7 @@
-// What an agent has to be told to start `rex mcp`, each in its own words.
+// What an agent has to be told to start a server of ours that speaks MCP, each in its own words.
 
 import { realpathSync } from 'node:fs';
-import { UsageError } from '../../flags.js';
+import { UsageError } from './flags.js';
 
 export interface ClientConfig {
   /** Where it belongs. */
@@ -13,15 +13,17 @@ export interface ClientConfig {
 interface ServerEntry {
   readonly name: string;
   readonly command: readonly string[];
+  /** Variables of the environment that the server needs, where an agent hands on only those it is told. */
+  readonly variables: readonly string[];
 }
 
 /** Past what most commands take; the tools have a bound of their own. */
 const TOOL_TIMEOUT_S = 600;
 
 const CLIENTS: Readonly<Record<string, (entry: ServerEntry) => Omit<ClientConfig, 'hint'>>> = {
-  'claude-code': ({ name, command }) =>
-    json('.mcp.json', { mcpServers: { [name]: { type: 'stdio', ...programAndArgs(command) } } }),
-  codex: ({ name, command }) => ({ file: '~/.codex/config.toml', content: codexToml(name, command) }),
+  'claude-code': forClaude,
+  claude: forClaude,
+  codex: (entry) => ({ file: '~/.codex/config.toml', content: codexToml(entry) }),
   opencode: ({ name, command }) =>
     json('opencode.json', {
       $schema: 'https://opencode.ai/config.json',
@@ -49,13 +51,16 @@ export function clientConfig(client: string, entry: ServerEntry): ClientConfig {
   return { ...config, hint: `This belongs in ${config.file}; what is there already stays beside it.` };
 }
 
-/** The program and its arguments that start this very rex again, from anywhere. */
-export function rexCommand(options: { npx: boolean; target: string | undefined }): string[] {
-  const rest = ['mcp', ...(options.target === undefined ? [] : ['--target', options.target])];
+/** The program and its arguments that start this very executable again, from anywhere. */
+export function ownCommand(program: string, args: readonly string[], options: { npx: boolean }): string[] {
   const script = realpathSync(process.argv[1] ?? '');
   // What npx has fetched is thrown away some day.
   const npx = options.npx || script.includes('/_npx/');
-  return npx ? ['npx', '-y', '-p', 'hawser', 'rex', ...rest] : [process.execPath, script, ...rest];
+  return npx ? ['npx', '-y', '-p', 'hawser', program, ...args] : [process.execPath, script, ...args];
+}
+
+function forClaude({ name, command }: ServerEntry): Omit<ClientConfig, 'hint'> {
+  return json('.mcp.json', { mcpServers: { [name]: { type: 'stdio', ...programAndArgs(command) } } });
 }
 
 function programAndArgs([command, ...args]: readonly string[]) {
@@ -66,13 +71,13 @@ function json(file: string, value: unknown): { file: string; content: string } {
   return { file, content: `${JSON.stringify(value, null, 2)}\n` };
 }
 
-/** Codex gives a server few variables of the environment; without the agent's socket ssh would ask for a passphrase. */
-function codexToml(name: string, [command = '', ...args]: readonly string[]): string {
+/** Codex gives a server few variables of the environment. */
+function codexToml({ name, command: [command = '', ...args], variables }: ServerEntry): string {
   return [
     `[mcp_servers.${name}]`,
     `command = ${quote(command)}`,
     `args = [${args.map(quote).join(', ')}]`,
-    `env_vars = ["SSH_AUTH_SOCK"]`,
+    `env_vars = [${variables.map(quote).join(', ')}]`,
     `tool_timeout_sec = ${TOOL_TIMEOUT_S}`,
     '',
   ].join('\n');

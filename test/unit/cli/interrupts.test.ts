@@ -1,7 +1,7 @@
 // Ctrl-C before and after somebody has taken it.
 
 import { expect, test, vi } from 'vitest';
-import { InterruptedError, Interrupts } from '../../../../src/cli/rex/interrupts.js';
+import { InterruptedError, Interrupts } from '../../../src/cli/interrupts.js';
 
 test("a signal that came before there was a handler is the handler's too, once", () => {
   using interrupts = new Interrupts();

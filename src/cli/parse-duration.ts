@@ -1,7 +1,7 @@
 // A time as people write it: 90, 90s, 5m, 1h, 500ms.
 
-import { UsageError } from '../flags.js';
-import { MAX_TIMER_MS } from '../../base/deadline.js';
+import { UsageError } from './flags.js';
+import { MAX_TIMER_MS } from '../base/deadline.js';
 
 const UNIT_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 

@@ -1,7 +1,7 @@
 // A command that cannot be done, with what its user can do about it.
 
-import { LocalError } from '../../base/errors.js';
-import { EXIT } from '../exit-codes.js';
+import { LocalError } from '../base/errors.js';
+import { EXIT } from './exit-codes.js';
 
 export class FailedError extends LocalError {
   override readonly name = 'FailedError';

@@ -1,6 +1,6 @@
 // Ctrl-C and its like: what they do while a command runs, and what they do when the command has its own idea of it.
 
-import { LocalError } from '../../base/errors.js';
+import { LocalError } from '../base/errors.js';
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15, SIGHUP: 1 } as const;
 export type Interrupt = keyof typeof SIGNALS;

@@ -1,8 +1,8 @@
 // Standard output, at the pace of whoever reads it; nobody reading any more is no failure.
 
-import { errnoOf, LocalError, toError } from '../../base/errors.js';
+import { errnoOf, LocalError, toError } from '../base/errors.js';
 
-/** Whoever has seen enough (`rex … | head`) has ended it on purpose. The same errno of a connection is another matter. */
+/** Whoever has seen enough (`… | head`) has ended it on purpose. The same errno of a connection is another matter. */
 export class ReaderGoneError extends LocalError {
   override readonly name = 'ReaderGoneError';
 
