@@ -48,6 +48,8 @@ const USAGE: Usage = {
 export async function runStringd(args: readonly string[]): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
+  // Whoever has started us may have gone, and with it the other end; there is a service all the same.
+  process.stderr.on('error', () => {});
   try {
     process.exitCode = await main(args);
   } catch (thrown) {

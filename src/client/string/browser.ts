@@ -1,0 +1,333 @@
+// StringClient wherever there is fetch: a browser, or any other runtime. It finds a daemon that runs; it starts none.
+
+import { newAbort } from '../../base/abort.js';
+import type { AgentInfo, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
+import { DaemonUnreachableError } from './errors.js';
+import { cancelCommand, runCommand } from './exec.js';
+import type { ExecResult } from './exec-result.js';
+import { type Fetch, HttpDaemon } from './http-daemon.js';
+import { followEvents, type WatchOptions } from './watch-events.js';
+
+export { DaemonUnreachableError, NotStringdError, StringdError } from './errors.js';
+export {
+  type ExecResult,
+  QUEUE_FULL,
+  QUEUE_TIMEOUT,
+  STREAM_INCOMPLETE,
+  stripContentPrefix,
+} from './exec-result.js';
+
+export const DEFAULT_PORT = 3923;
+export const DEFAULT_AGENT = 'default';
+/** How long a daemon may take to say that it is there. */
+export const PING_TIMEOUT_MS = 2000;
+
+export interface StringClientOptions {
+  /** On 127.0.0.1; 3923 unless said otherwise. */
+  readonly port?: number;
+  /** Instead of the port: the whole of `http://127.0.0.1:3923`. */
+  readonly url?: string;
+  /** Who commands are executed as; `default` unless said otherwise. */
+  readonly agentId?: string;
+  /** Sent when the agent is registered, if given: where it is at home, and which other folders it may use. */
+  readonly home?: string;
+  readonly allowedPaths?: readonly string[];
+  /** Instead of the runtime's own. */
+  readonly fetch?: Fetch;
+}
+
+export interface ExecOptions {
+  /** To call it off by `cancel`, and to know it again; one is made up when there is none. */
+  readonly requestId?: string;
+  /** Calls the command off; `exec` rejects with its reason once the daemon has been told. */
+  readonly signal?: AbortSignal;
+  /** Calls the command off and rejects with a TimeoutError. Its turn in the queue counts. */
+  readonly timeoutMs?: number;
+}
+
+export type ExecEvent =
+  | { readonly type: 'chunk'; readonly text: string }
+  | { readonly type: 'result'; readonly result: ExecResult };
+
+export interface Health {
+  readonly ok: true;
+  readonly agents: number;
+  readonly sessions: number;
+  readonly version?: string;
+}
+
+export interface RegisteredAgent {
+  readonly agent_id: string;
+  readonly home: string;
+  readonly created: boolean;
+}
+
+export interface EventCounts {
+  readonly pending: number;
+  readonly delivered: number;
+  readonly ack: number;
+  readonly unacked: number;
+  readonly oldest_unacked_at: string | null;
+}
+
+export interface WatchEventsOptions extends WatchOptions {
+  /** Acknowledges each event once the handler is done with it. */
+  readonly autoAck?: boolean;
+}
+
+export interface EventWatch extends AsyncDisposable {
+  /** Settles when the watch is over; rejects with what ended it, a handler that threw included. */
+  readonly closed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export class StringClient {
+  readonly agentId: string;
+  protected readonly daemon: HttpDaemon;
+  readonly #options: StringClientOptions;
+  #ready: Promise<void> | undefined;
+
+  constructor(options: StringClientOptions = {}) {
+    this.#options = options;
+    this.agentId = options.agentId ?? DEFAULT_AGENT;
+    this.daemon = new HttpDaemon(
+      options.url ?? `http://127.0.0.1:${options.port ?? DEFAULT_PORT}`,
+      options.fetch,
+    );
+  }
+
+  get url(): string {
+    return this.daemon.url;
+  }
+
+  /** Whether a stringd answers. Never rejects. */
+  async ping(timeoutMs: number = PING_TIMEOUT_MS): Promise<boolean> {
+    try {
+      return (await this.health({ timeoutMs })).ok;
+    } catch {
+      return false;
+    }
+  }
+
+  async health(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Health> {
+    return await this.daemon.ask<Health>({ method: 'GET', path: '/health' }, options);
+  }
+
+  /**
+   * Makes sure that the daemon is there and knows our agent. Every command and every watch asks for it first; once it has
+   * gone well it costs nothing.
+   */
+  ready(): Promise<void> {
+    if (this.#ready === undefined) {
+      const attempt = this.#prepare();
+      this.#ready = attempt;
+      attempt.catch(() => this.#forget(attempt)); // the next one tries again
+    }
+    return this.#ready;
+  }
+
+  /** Registers our agent, or updates what is given of it. Once more is no harm. */
+  async ensureAgent(
+    options: { home?: string; allowedPaths?: readonly string[] } = {},
+  ): Promise<RegisteredAgent> {
+    const { home, allowedPaths } = options;
+    return await this.daemon.ask<RegisteredAgent>({
+      method: 'POST',
+      path: '/agents',
+      json: {
+        agent_id: this.agentId,
+        ...(home !== undefined && { home }),
+        ...(allowedPaths !== undefined && { allowed_paths: allowedPaths }),
+      },
+    });
+  }
+
+  async listAgents(): Promise<AgentInfo[]> {
+    return (await this.daemon.ask<{ agents: AgentInfo[] }>({ method: 'GET', path: '/agents' })).agents;
+  }
+
+  /** Its topics, shells and streams end; its files stay. False when there was no such agent. */
+  async deleteAgent(id: string = this.agentId): Promise<boolean> {
+    const path = `/agents/${encodeURIComponent(id)}`;
+    const { deleted } = await this.daemon.ask<{ deleted: boolean }>({ method: 'DELETE', path });
+    if (id === this.agentId) this.#ready = undefined;
+    return deleted;
+  }
+
+  /**
+   * Executes one command. What it came to is in the result, also when it failed, when its turn did not come (QUEUE_FULL,
+   * QUEUE_TIMEOUT: it has not run), and when the answer broke off (STREAM_INCOMPLETE: nobody knows). It is never sent twice.
+   */
+  async exec(topic: string, cmd: string, options: ExecOptions = {}): Promise<ExecResult> {
+    const running = this.#run(topic, cmd, options, false);
+    for (;;) {
+      const step = await running.next();
+      if (step.done === true) return step.value;
+    }
+  }
+
+  /** The output of a command while it runs, then what it came to. Leaving the loop calls the command off. */
+  async *execStream(
+    topic: string,
+    cmd: string,
+    options: ExecOptions = {},
+  ): AsyncGenerator<ExecEvent, void, undefined> {
+    const running = this.#run(topic, cmd, options, true);
+    try {
+      for (;;) {
+        const step = await running.next();
+        if (step.done === true) {
+          yield { type: 'result', result: step.value };
+          return;
+        }
+        yield { type: 'chunk', text: step.value };
+      }
+    } finally {
+      await running.return(undefined as never);
+    }
+  }
+
+  /** Calls a command off that waits or runs: it ends with the code CANCELLED. False when there is none of this id. */
+  async cancel(requestId: string): Promise<boolean> {
+    return await cancelCommand(this.daemon, this.agentId, requestId);
+  }
+
+  /** The events of our agent, for as long as the loop goes on: connects again by itself, gives each event once. */
+  async *events(options: WatchOptions = {}): AsyncGenerator<StreamedEvent, void, undefined> {
+    await this.ready();
+    yield* followEvents(this.daemon, this.agentId, { ...this.watchDefaults(), ...options });
+  }
+
+  /** The same with a handler; the next event waits until it is done with the last. */
+  watchEvents(
+    onEvent: (event: StreamedEvent) => void | Promise<void>,
+    options: WatchEventsOptions = {},
+  ): EventWatch {
+    const ending = newAbort();
+    const { signal } = options;
+    const stop = (): void => ending.abort();
+    signal?.addEventListener('abort', stop, { once: true });
+    if (signal?.aborted === true) stop();
+    const watch = async (): Promise<void> => {
+      try {
+        for await (const event of this.events({ ...options, signal: ending.signal })) {
+          await onEvent(event);
+          if (options.autoAck === true) await this.ackEvent(event.id);
+        }
+      } finally {
+        signal?.removeEventListener('abort', stop);
+      }
+    };
+    const closed = watch();
+    closed.catch(() => {}); // told to whoever asks
+    const close = async (): Promise<void> => {
+      stop();
+      await closed.catch(() => {});
+    };
+    return { closed, close, [Symbol.asyncDispose]: close };
+  }
+
+  async countEvents(): Promise<EventCounts> {
+    return await this.#askAs<EventCounts>('GET', '/events/count');
+  }
+
+  /** Rejects with a StringdError (404) for an event that our agent does not have. */
+  async ackEvent(id: string): Promise<void> {
+    await this.#askAs('POST', `/events/${encodeURIComponent(id)}/ack`);
+  }
+
+  /** The address to which whoever knows it may post texts for our agent. */
+  async webhookUrl(): Promise<string> {
+    return await this.#webhook('GET');
+  }
+
+  /** A new address; the old one is dead at once. */
+  async rotateWebhook(): Promise<string> {
+    return await this.#webhook('POST');
+  }
+
+  /** All of our agent's open topics, or of every agent's. */
+  async listSessions(options: { allAgents?: boolean } = {}): Promise<SessionInfo[]> {
+    const query = options.allAgents === true ? '' : `?agent_id=${encodeURIComponent(this.agentId)}`;
+    const path = `/sessions${query}`;
+    return (await this.daemon.ask<{ sessions: SessionInfo[] }>({ method: 'GET', path })).sessions;
+  }
+
+  /** Opens a topic without executing anything in it. */
+  async openSession(
+    topic: string,
+  ): Promise<{ topic: string; topic_type: ExecHead['topic_type']; created: boolean }> {
+    await this.ready();
+    const json = { agent_id: this.agentId, topic };
+    return await this.daemon.ask({ method: 'POST', path: '/sessions', json });
+  }
+
+  /** With its shell. False when it was not open. */
+  async closeSession(topic: string): Promise<boolean> {
+    const path = `/sessions/${encodeURIComponent(this.agentId)}/${encodeURIComponent(topic)}`;
+    return (await this.daemon.ask<{ deleted: boolean }>({ method: 'DELETE', path })).deleted;
+  }
+
+  /** Text with ChanFlow blocks in, the blocks that answer them out. */
+  async chanflow(text: string, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<string> {
+    await this.ready();
+    const { agentId } = this;
+    return await this.daemon.askText({ method: 'POST', path: '/chanflow', agentId, text }, options);
+  }
+
+  /** The daemon ends after it has answered. */
+  async shutdown(): Promise<void> {
+    await this.daemon.ask({ method: 'POST', path: '/shutdown' });
+    this.#ready = undefined;
+  }
+
+  /** Called when nobody answered our ping. Here all that can be done is to say so. */
+  protected async reach(): Promise<void> {
+    await this.health(); // in its own words
+  }
+
+  protected watchDefaults(): WatchOptions {
+    return { lastEventIdIn: 'query' };
+  }
+
+  async #prepare(): Promise<void> {
+    if (!(await this.ping())) await this.reach();
+    const { home, allowedPaths } = this.#options;
+    await this.ensureAgent({
+      ...(home !== undefined && { home }),
+      ...(allowedPaths !== undefined && { allowedPaths }),
+    });
+  }
+
+  async *#run(
+    topic: string,
+    cmd: string,
+    options: ExecOptions,
+    isStreamed: boolean,
+  ): AsyncGenerator<string, ExecResult, undefined> {
+    const ready = this.ready();
+    await ready;
+    try {
+      return yield* runCommand(this.daemon, { agentId: this.agentId, topic, cmd, isStreamed, ...options });
+    } catch (thrown) {
+      // It was there, and is not any more: the next command looks for it again.
+      if (thrown instanceof DaemonUnreachableError) this.#forget(ready);
+      throw thrown;
+    }
+  }
+
+  #forget(attempt: Promise<void>): void {
+    if (this.#ready === attempt) this.#ready = undefined;
+  }
+
+  async #askAs<T>(method: 'GET' | 'POST', path: string): Promise<T> {
+    await this.ready();
+    return await this.daemon.ask<T>({ method, path, agentId: this.agentId });
+  }
+
+  async #webhook(method: 'GET' | 'POST'): Promise<string> {
+    await this.ready();
+    const path = `/agents/${encodeURIComponent(this.agentId)}/webhook`;
+    return (await this.daemon.ask<{ webhook_url: string }>({ method, path })).webhook_url;
+  }
+}

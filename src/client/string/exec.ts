@@ -1,0 +1,169 @@
+// One command over POST /exec: sent once and never again, its output as it comes, called off when nobody wants it any more.
+
+import { newAbort } from '../../base/abort.js';
+import { deadline } from '../../base/deadline.js';
+import { toError } from '../../base/errors.js';
+import { decodeEvents } from '../../wire/sse/decode.js';
+import { DaemonUnreachableError, type StringdError } from './errors.js';
+import { ExecAnswer, type ExecResult, notBegun } from './exec-result.js';
+import { type HttpDaemon, readChunks } from './http-daemon.js';
+import { pause } from './pause.js';
+
+/** How long a command is told again that it is not wanted, until the daemon knows of it. */
+export const CANCEL_WAIT_MS = 2000;
+/** From one telling to the next: the command itself may still be on its way. */
+const CANCEL_PAUSE_MS = 50;
+
+export interface ExecOrder {
+  readonly agentId: string;
+  readonly topic: string;
+  readonly cmd: string;
+  readonly requestId?: string | undefined;
+  /** With the output while it runs. */
+  readonly isStreamed: boolean;
+  /** Calls the command off; what is thrown then is its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Throws a TimeoutError, and calls the command off. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * Gives the output piece by piece, and at last the result. Throws a DaemonUnreachableError when nobody was there, and a
+ * StringdError when the daemon would not have the request at all. Leaving the loop calls the command off.
+ */
+export async function* runCommand(
+  daemon: HttpDaemon,
+  order: ExecOrder,
+): AsyncGenerator<string, ExecResult, undefined> {
+  const call = new ExecCall(daemon, order);
+  try {
+    return yield* call.run();
+  } finally {
+    await call.end();
+  }
+}
+
+class ExecCall {
+  readonly #daemon: HttpDaemon;
+  readonly #order: ExecOrder;
+  readonly #requestId: string;
+  readonly #connection = newAbort();
+  readonly #wish: ReturnType<typeof deadline> | undefined;
+  readonly #answer = new ExecAnswer();
+  #calledOff: Promise<void> | undefined;
+  #isSent = false;
+  #isOver = false;
+
+  constructor(daemon: HttpDaemon, order: ExecOrder) {
+    this.#daemon = daemon;
+    this.#order = order;
+    this.#requestId = order.requestId ?? crypto.randomUUID();
+    const also = order.signal === undefined ? [] : [order.signal];
+    if (order.timeoutMs !== undefined) this.#wish = deadline(order.timeoutMs, { also });
+    this.#signal?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  async *run(): AsyncGenerator<string, ExecResult, undefined> {
+    this.#signal?.throwIfAborted();
+    const response = await this.#send();
+    if (!(response instanceof Response)) return response;
+    try {
+      for await (const { event, data } of decodeEvents(readChunks(response))) {
+        if (event === 'chunk') yield String(JSON.parse(data));
+        else if (this.#answer.take(event, data)) {
+          this.#isOver = true;
+          return this.#answer.complete();
+        }
+      }
+      return this.#incomplete('the daemon ended the answer before it was complete');
+    } catch (thrown) {
+      return this.#incomplete(toError(thrown).message);
+    }
+  }
+
+  /** Nothing of it is left on this side, and the daemon knows when it was left. */
+  async end(): Promise<void> {
+    this.#signal?.removeEventListener('abort', this.#stop);
+    this.#wish?.[Symbol.dispose]();
+    if (this.#isSent && !this.#isOver) this.#stop();
+    await this.#calledOff;
+    this.#connection.abort();
+  }
+
+  get #signal(): AbortSignal | undefined {
+    return this.#wish?.signal ?? this.#order.signal;
+  }
+
+  async #send(): Promise<Response | ExecResult> {
+    const { agentId, topic, cmd, isStreamed } = this.#order;
+    this.#isSent = true;
+    try {
+      const response = await this.#daemon.open(
+        {
+          method: 'POST',
+          path: isStreamed ? '/exec?stream=1' : '/exec',
+          agentId,
+          json: { cmd, topic, request_id: this.#requestId },
+          headers: { Accept: 'text/event-stream' },
+        },
+        this.#connection.signal,
+      );
+      if (response.ok) return response;
+      const refusal = await this.#daemon.refusal(response);
+      this.#isOver = true;
+      if (!isAboutTheCommand(refusal)) throw refusal;
+      return notBegun(refusal.code, refusal.message);
+    } catch (thrown) {
+      if (!(thrown instanceof DaemonUnreachableError)) throw thrown;
+      if (thrown.wasSent !== false) return this.#incomplete(thrown.message);
+      this.#isOver = true;
+      throw thrown;
+    }
+  }
+
+  #incomplete(why: string): ExecResult {
+    this.#connection.signal.throwIfAborted(); // we have cut it ourselves
+    this.#isOver = true;
+    return this.#answer.incomplete(why);
+  }
+
+  readonly #stop = (): void => {
+    this.#calledOff ??= this.#callOff();
+  };
+
+  async #callOff(): Promise<void> {
+    const reason: unknown = this.#signal?.reason;
+    using limit = deadline(CANCEL_WAIT_MS);
+    try {
+      while (!this.#isOver && !(await this.#cancel(limit.signal))) await pause(CANCEL_PAUSE_MS, limit.signal);
+    } catch {
+      // Told for long enough, or nobody is there to be told.
+    } finally {
+      this.#connection.abort(reason);
+    }
+  }
+
+  async #cancel(signal: AbortSignal): Promise<boolean> {
+    return await cancelCommand(this.#daemon, this.#order.agentId, this.#requestId, signal);
+  }
+}
+
+/** False when no command of this id waits or runs. */
+export async function cancelCommand(
+  daemon: HttpDaemon,
+  agentId: string,
+  requestId: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  const path = `/exec/${encodeURIComponent(requestId)}`;
+  const { cancelled } = await daemon.ask<{ cancelled: boolean }>(
+    { method: 'DELETE', path, agentId },
+    signal === undefined ? {} : { signal },
+  );
+  return cancelled;
+}
+
+/** It names a code: the request was right, and the command could not be begun now. */
+function isAboutTheCommand({ status, code }: StringdError): boolean {
+  return code !== `HTTP_${status}`;
+}
