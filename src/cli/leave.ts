@@ -8,16 +8,21 @@ import { printableLines } from './colours.js';
 import { InterruptedError } from './interrupts.js';
 import { isAllWritten, ReaderGoneError, writeTo } from './standard-output.js';
 
-export async function leave(program: string, work: () => Promise<number>): Promise<void> {
+/** `help`: the call whose help tells more, for one that was written wrongly. */
+export async function leave(
+  program: string,
+  work: () => Promise<number>,
+  help = `${program} --help`,
+): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
-  process.exitCode = await work().catch((thrown: unknown) => tell(program, thrown));
+  process.exitCode = await work().catch((thrown: unknown) => tell(program, thrown, help));
   // What is still open belongs to nobody any more, and to wait for Node to close it takes milliseconds.
   if (isAllWritten()) process.exit();
 }
 
 /** The exit code. */
-function tell(program: string, thrown: unknown): number {
+function tell(program: string, thrown: unknown, help: string): number {
   const error = toError(thrown);
   if (error instanceof ReaderGoneError) return EXIT.ok;
   if (error instanceof InterruptedError) return error.exitCode;
@@ -25,7 +30,7 @@ function tell(program: string, thrown: unknown): number {
   const said = isOurs ? `${error.message}${whichPath(error)}` : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : undefined;
   const usage = error instanceof UsageError;
-  const advice = hint ?? (usage ? `Try: ${program} --help` : undefined);
+  const advice = hint ?? (usage ? `Try: ${help}` : undefined);
   const text = `${program}: ${said}${advice === undefined ? '' : `\n${advice}`}`;
   writeTo(process.stderr, `${printableLines(text)}\n`).catch(() => {}); // much of it is in the words of the other side
   if (error instanceof FailedError) return error.exitCode;

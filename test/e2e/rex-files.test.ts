@@ -63,9 +63,14 @@ describe('read', () => {
       [['read', 'wbe:x'], 1, 'no target "wbe"'],
       [['read', 'web:other'], 1, 'is a directory'],
       [['read', 'a b:c'], 2, 'write "./a b:c"'],
+      [['read', 'a:b'], 1, 'write: ./a:b'],
+      [['search', '', 'web:'], 2, 'an empty text'],
+      [['search'], 2, 'Try: rex search --help'],
+      [['write', 'web:a/', '--content', 'x'], 2, 'is a folder'],
       [['read', ''], 2, 'an empty path'],
       [['read', 'x', '--lines', 'z'], 2, 'are no lines'],
     ] as const;
+    writeFileSync(join(here, 'a:b'), '');
     for (const [args, code, said] of cases) {
       const ran = await rex(args);
       expect([ran.code, ran.err], args.join(' ')).toEqual([code, expect.stringContaining(said)]);

@@ -28,7 +28,12 @@ export async function runRex(args: readonly string[]): Promise<void> {
       if (thrown.exitCode === 0) return EXIT.ok; // help or the version, which were printed
       throw new UsageError(thrown.message.replace(/^error: /, ''));
     }
-  });
+  }, helpFor(args));
+}
+
+function helpFor(args: readonly string[]): string {
+  const name = args.find((word) => COMMANDS.some((row) => row.name === word));
+  return name === undefined ? 'rex --help' : `rex ${name} --help`;
 }
 
 /** How rex ends when what it tried the short way could not be done. */

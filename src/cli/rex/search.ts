@@ -3,6 +3,7 @@
 import { posix } from 'node:path';
 import type { RexParams, RexResult } from '../../client/rex/rex-methods.js';
 import { EXIT } from '../exit-codes.js';
+import { UsageError } from '../flags.js';
 import { collect } from './collect.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
@@ -59,6 +60,7 @@ export const searchCommand: RexCommand = {
 
 async function search(context: RexContext, args: readonly string[], options: SearchOptions): Promise<number> {
   const [query = '', text = ':.'] = args;
+  if (query === '') throw new UsageError('an empty text is found everywhere; what is to be found?');
   const place = await new PathsOnTargets(context).find(text);
   const found = await place.client
     .request('fs.search', paramsFor(context, place, query, options))

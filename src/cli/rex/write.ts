@@ -50,6 +50,7 @@ async function write(
   options: WriteOptions,
 ): Promise<undefined> {
   const [text = ''] = args;
+  if (text.endsWith('/')) throw new UsageError(`"${text}" is a folder; name the file in it`);
   if (options.create === true && options.append === true) throw new UsageError('--create or --append?');
   if (options.content !== undefined && options.from !== undefined)
     throw new UsageError('--content or --from?');

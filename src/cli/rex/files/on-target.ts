@@ -1,11 +1,13 @@
 // A path of a command line, found on its target.
 
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { posix, resolve } from 'node:path';
 import { RpcError, toError } from '../../../base/errors.js';
 import { parsePlace, PlaceError } from '../../../client/rex/place.js';
 import type { RexClient } from '../../../client/rex/rex-client.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
+import { TargetsError } from '../../../client/rex/target.js';
 import { UsageError } from '../../flags.js';
 import type { RexContext } from '../context.js';
 import { FailedError } from '../../failed-error.js';
@@ -35,7 +37,11 @@ export class PathsOnTargets {
 
   async find(text: string): Promise<OnTarget> {
     const place = readPlace(text);
-    const choice = await this.#context.choose(place.alias === '' ? undefined : place.alias);
+    const choice = await this.#context
+      .choose(place.alias === '' ? undefined : place.alias)
+      .catch((thrown: unknown) => {
+        throw thrown instanceof TargetsError ? explainColon(text, thrown) : thrown;
+      });
     const client = await this.connect(choice);
     const folder = this.#context.folderOn(choice);
     const path = await this.#locate(place.path, folder, choice, client);
@@ -83,6 +89,13 @@ export function readPlace(text: string): ReturnType<typeof parsePlace> {
   } catch (thrown) {
     throw thrown instanceof PlaceError ? new UsageError(thrown.message) : thrown;
   }
+}
+
+/** The name of a file may have a colon, and then reads like a target. */
+function explainColon(text: string, error: TargetsError): Error {
+  return existsSync(text)
+    ? new FailedError(error.message, `For the file here with this name, write: ./${text}`)
+    : error;
 }
 
 interface ErrorFacts {
