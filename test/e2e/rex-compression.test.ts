@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openCommandLink } from '../../src/client/rex/command-link.js';
 import type { CompressionMode } from '../../src/client/rex/compression.js';
+import { borrowLink } from '../../src/cli/rex/keeper/borrow.js';
+import { Keeper } from '../../src/cli/rex/keeper/keeper.js';
+import type { KeeperSpec } from '../../src/cli/rex/keeper/spec.js';
 import { RexClient } from '../../src/client/rex/rex-client.js';
 import { MAX_ALGORITHMS } from '../../src/rexd/protocol/open-bounds.js';
 import { bin, Program } from '../helpers/program.js';
@@ -54,6 +57,34 @@ test('a long output comes through whole, and a fraction of it was sent', async (
   expect(compression).toMatchObject({ algorithm: 'deflate', adaptive: false, level: 1 });
   expect(compression?.bytes_before).toBeGreaterThan(3 * LINES.length);
   expect(compression?.bytes_sent).toBeLessThan(LINES.length / 2);
+});
+
+test('a kept connection is compressed between the keeper and the server, call after call', async () => {
+  const spec: KeeperSpec = {
+    alias: 'far',
+    command: command(),
+    open: { client_name: 'test' },
+    remote: true,
+    compression: 'on',
+    socket: join(folder, 'keeper'),
+    key: 'k',
+  };
+  await using _ = await Keeper.open(spec);
+  writeFileSync(join(folder, 'log'), LINES);
+  for (let call = 0; call < 4; call++) {
+    const borrowed = await borrowLink(spec);
+    if (typeof borrowed === 'string') throw new Error(borrowed);
+    await using client = await RexClient.open(borrowed.link, {
+      clientName: 'test',
+      opened: borrowed.session,
+    });
+    borrowed.link.input.resume(); // it was paused at the end of the keeper's word
+    const { stdout } = await client.run({ argv: ['cat'], stdin: LINES, cwd: folder });
+    expect(stdout.toString() === LINES).toBe(true);
+    const { compression } = await client.request('session.info', {});
+    expect(compression?.bytes_before).toBeGreaterThan(LINES.length);
+    expect(compression?.bytes_sent).toBeLessThan((compression?.bytes_before ?? 0) / 2);
+  }
 });
 
 test('many commands at once, and both directions', async () => {

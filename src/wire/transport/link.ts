@@ -11,6 +11,8 @@ export interface ByteSource {
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'end' | 'close', listener: () => void): unknown;
   off(event: 'data', listener: (chunk: Buffer) => void): unknown;
+  off(event: 'end' | 'close', listener: () => void): unknown;
+  off(event: 'error', listener: (error: Error) => void): unknown;
   pause(): unknown;
   resume(): unknown;
   isPaused(): boolean;

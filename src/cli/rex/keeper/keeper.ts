@@ -161,7 +161,7 @@ export class Keeper extends Resource {
     try {
       const spare = await Spare.open(this.#spec);
       this.#links.add(spare);
-      void spare.link.exited.then(() => this.#forget(spare));
+      void spare.exited.then(() => this.#forget(spare));
       if (this.closing) await this.#discard(spare);
       return spare;
     } finally {

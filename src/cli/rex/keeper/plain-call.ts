@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { ProcessEvents } from '../../../client/rex/process-events.js';
 import type { RemoteExit } from '../../../client/rex/remote-process.js';
 import { LineSplitter } from '../../../wire/ndjson/line-splitter.js';
-import type { StreamLink } from '../../../wire/transport/link.js';
+import type { Link } from '../../../wire/transport/link.js';
 import { sayEnd } from '../stream-process.js';
 import type { RelayEnd } from './relay.js';
 import { START_ID } from './words.js';
@@ -26,7 +26,7 @@ interface Message {
 /** Resolves when either side has ended; the connection is left paused, the socket destroyed when all is written. */
 export function runPlainly(
   socket: Socket,
-  link: StreamLink,
+  link: Link,
   { sessionId, startLine }: { readonly sessionId: string; readonly startLine: string },
 ): Promise<RelayEnd> {
   return new Promise((resolve) => {
@@ -38,7 +38,7 @@ export function runPlainly(
 
 class PlainCall {
   readonly #socket: Socket;
-  readonly #link: StreamLink;
+  readonly #link: Link;
   readonly #sessionId: string;
   readonly #finish: (end: RelayEnd) => void;
   readonly #events = new ProcessEvents();
@@ -53,7 +53,7 @@ class PlainCall {
   #sending: number | undefined;
   #over = false;
 
-  constructor(socket: Socket, link: StreamLink, sessionId: string, finish: (end: RelayEnd) => void) {
+  constructor(socket: Socket, link: Link, sessionId: string, finish: (end: RelayEnd) => void) {
     this.#socket = socket;
     this.#link = link;
     this.#sessionId = sessionId;
@@ -64,8 +64,9 @@ class PlainCall {
     const { input } = this.#link;
     this.#socket.on('data', this.#fromCaller).on('drain', this.#onDrain);
     this.#socket.on('end', this.#callerOver).on('close', this.#callerOver);
-    input.on('data', this.#fromLink).on('end', this.#linkOver);
-    input.on('close', this.#linkOver).on('error', this.#linkOver);
+    input.on('data', this.#fromLink);
+    input.on('error', this.#linkOver);
+    for (const event of ['end', 'close'] as const) input.on(event, this.#linkOver);
     this.#socket.resume();
     input.resume();
     if (input.readableEnded || input.destroyed) this.#linkOver();
@@ -169,8 +170,9 @@ class PlainCall {
     const { input } = this.#link;
     this.#socket.off('data', this.#fromCaller).off('drain', this.#onDrain);
     this.#socket.off('end', this.#callerOver).off('close', this.#callerOver);
-    input.off('data', this.#fromLink).off('end', this.#linkOver);
-    input.off('close', this.#linkOver).off('error', this.#linkOver);
+    input.off('data', this.#fromLink);
+    input.off('error', this.#linkOver);
+    for (const event of ['end', 'close'] as const) input.off(event, this.#linkOver);
     input.pause();
     this.#socket.resume();
     this.#socket.destroySoon();

@@ -1,7 +1,7 @@
 // Bytes between a call and the connection it was given, both ways, each at the pace of its reader.
 
 import type { Socket } from 'node:net';
-import type { StreamLink } from '../../../wire/transport/link.js';
+import type { Link } from '../../../wire/transport/link.js';
 
 const NEWLINE = 10;
 
@@ -12,12 +12,12 @@ export type RelayEnd =
   | 'broken';
 
 /** Resolves when either side has ended; the connection is left paused, the socket destroyed as soon as all is written. */
-export function relay(socket: Socket, { input, output }: StreamLink): Promise<RelayEnd> {
+export function relay(socket: Socket, { input, output }: Link): Promise<RelayEnd> {
   return new Promise((resolve) => {
     let atLineEnd = true;
     const fromCall = (chunk: Buffer): void => {
       atLineEnd = chunk.at(-1) === NEWLINE;
-      if (!output.write(chunk)) socket.pause();
+      if (!output.write(chunk, onOutputFree)) socket.pause();
     };
     const toCall = (chunk: Buffer): void => {
       if (!socket.write(chunk)) input.pause();
@@ -26,8 +26,9 @@ export function relay(socket: Socket, { input, output }: StreamLink): Promise<Re
     const onSocketFree = (): void => void input.resume();
     const finish = (end: RelayEnd, leave = (): unknown => socket.destroy()): void => {
       socket.off('data', fromCall).off('drain', onSocketFree).off('end', callOver).off('close', callOver);
-      input.off('data', toCall).off('end', linkOver).off('close', linkOver).off('error', linkOver);
-      output.off('drain', onOutputFree);
+      input.off('data', toCall);
+      input.off('error', linkOver);
+      for (const event of ['end', 'close'] as const) input.off(event, linkOver);
       input.pause();
       leave();
       resolve(end);
@@ -36,8 +37,9 @@ export function relay(socket: Socket, { input, output }: StreamLink): Promise<Re
     // What it said last is still to be read by the call.
     const linkOver = (): void => finish('broken', () => socket.destroySoon());
     socket.on('data', fromCall).on('drain', onSocketFree).on('end', callOver).on('close', callOver);
-    input.on('data', toCall).on('end', linkOver).on('close', linkOver).on('error', linkOver);
-    output.on('drain', onOutputFree);
+    input.on('data', toCall);
+    input.on('error', linkOver);
+    for (const event of ['end', 'close'] as const) input.on(event, linkOver);
     socket.resume();
     input.resume();
     if (input.readableEnded || input.destroyed) linkOver();

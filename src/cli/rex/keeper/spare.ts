@@ -3,8 +3,10 @@
 import { LocalError, toError } from '../../../base/errors.js';
 import { deadline, withSignal } from '../../../base/deadline.js';
 import { type CommandLink, openCommandLink } from '../../../client/rex/command-link.js';
+import { type CompressionOffer, offerCompression } from '../../../client/rex/compression.js';
 import { explainFailure } from '../../../client/rex/explain-failure.js';
 import type { SessionFacts } from '../../../client/rex/rex-client.js';
+import type { Link } from '../../../wire/transport/link.js';
 import { LineSplitter } from '../../../wire/ndjson/line-splitter.js';
 import type { KeeperSpec } from './spec.js';
 
@@ -18,10 +20,13 @@ export const MAX_USES = 500;
 type Answer = { readonly id?: unknown; readonly result?: unknown; readonly error?: { message?: string } };
 
 export class Spare {
-  readonly link: CommandLink;
+  readonly link: Link;
+  /** Settles when the way to the server has ended. */
+  readonly exited: Promise<unknown>;
   session: SessionFacts;
   idleSince = Date.now();
   readonly #spec: KeeperSpec;
+  readonly #offer: CompressionOffer;
   #uses = 0;
   #asked = 0;
 
@@ -50,7 +55,9 @@ export class Spare {
 
   private constructor(spec: KeeperSpec, link: CommandLink) {
     this.#spec = spec;
-    this.link = link;
+    this.#offer = offerCompression(link, spec.compression);
+    this.link = this.#offer.link;
+    this.exited = link.exited;
     this.session = undefined as unknown as SessionFacts;
   }
 
@@ -84,7 +91,11 @@ export class Spare {
   }
 
   async #openSession(): Promise<void> {
-    this.session = (await this.#ask('session.open', this.#spec.open, OPEN_MS)) as SessionFacts;
+    const params = { ...this.#spec.open, ...this.#offer.params };
+    const opened = (await this.#ask('session.open', params, OPEN_MS)) as SessionFacts;
+    const { compression, ...session } = opened; // ours alone: a call speaks with us
+    this.#offer.accept(compression);
+    this.session = session;
   }
 
   /** What comes meanwhile and is no answer to this belongs to a call that is over. */
@@ -102,7 +113,9 @@ export class Spare {
     const lost = new AbortController();
     const onEnd = (): void => lost.abort(new LocalError('ended', 'the connection ended'));
     using limit = deadline(timeoutMs, { also: [lost.signal] });
-    input.on('data', onData).once('end', onEnd).once('close', onEnd).once('error', onEnd);
+    input.on('data', onData);
+    input.on('error', onEnd);
+    for (const event of ['end', 'close'] as const) input.on(event, onEnd);
     input.resume();
     output.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
     try {
@@ -110,7 +123,9 @@ export class Spare {
       if (error !== undefined) throw new RefusedError(error.message ?? method);
       return result;
     } finally {
-      input.off('data', onData).off('end', onEnd).off('close', onEnd).off('error', onEnd);
+      input.off('data', onData);
+      input.off('error', onEnd);
+      for (const event of ['end', 'close'] as const) input.off(event, onEnd);
       input.pause();
     }
   }

@@ -1,6 +1,7 @@
 // What a keeper keeps connections to.
 
 import { VERSION } from '../../../base/version.js';
+import type { CompressionMode } from '../../../client/rex/compression.js';
 import type { RexParams } from '../../../client/rex/rex-methods.js';
 import type { TargetChoice } from '../../../client/rex/select-target.js';
 import { type KeeperAddress, keeperAddress } from './address.js';
@@ -12,6 +13,8 @@ export interface KeeperSpec extends KeeperAddress {
   /** What a session is opened with. */
   readonly open: RexParams<'session.open'>;
   readonly remote: boolean;
+  /** Of what goes between the keeper and the server; between a call and the keeper all is plain. */
+  readonly compression: CompressionMode;
   /** The folder on the target in which a command runs that names none. */
   readonly cwd?: string;
 }
@@ -36,6 +39,7 @@ export function keeperSpec(
     command,
     open,
     remote: target !== undefined,
+    compression: target?.transport === 'ssh' ? (target.compression ?? 'auto') : 'off',
     ...(cwd !== undefined && { cwd }),
     ...address,
   };

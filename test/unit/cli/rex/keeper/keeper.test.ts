@@ -31,7 +31,15 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-keeper-'));
   const open = { client_name: 'rex' };
   const socket = join(folder, 'keeper');
-  spec = { alias: 'x', command: ['sh', '-c', SAYS_YES], open, remote: false, socket, key: 'k' };
+  spec = {
+    alias: 'x',
+    command: ['sh', '-c', SAYS_YES],
+    open,
+    remote: false,
+    compression: 'off',
+    socket,
+    key: 'k',
+  };
 });
 afterEach(() => removeFolder(folder));
 
