@@ -20,15 +20,19 @@ const EXAMPLES: RexCommand['examples'] = [
 ];
 
 export async function runRex(args: readonly string[]): Promise<void> {
-  await leave('rex', async () => {
-    try {
-      return await main(args);
-    } catch (thrown) {
-      if (!(thrown instanceof CommanderError)) throw thrown;
-      if (thrown.exitCode === 0) return EXIT.ok; // help or the version, which were printed
-      throw new UsageError(thrown.message.replace(/^error: /, ''));
-    }
-  }, helpFor(args));
+  await leave(
+    'rex',
+    async () => {
+      try {
+        return await main(args);
+      } catch (thrown) {
+        if (!(thrown instanceof CommanderError)) throw thrown;
+        if (thrown.exitCode === 0) return EXIT.ok; // help or the version, which were printed
+        throw new UsageError(thrown.message.replace(/^error: /, ''));
+      }
+    },
+    helpFor(args),
+  );
 }
 
 function helpFor(args: readonly string[]): string {
