@@ -18,9 +18,16 @@ export interface McpDefinition {
   readonly instructions?: string;
   readonly tools: ToolTable;
   readonly prompts?: readonly Prompt[];
+  /** Capabilities that no revision of MCP has, by their names. */
+  readonly experimental?: Readonly<Record<string, object>>;
+  /** A client of the `initialize` era has come, and may be told things that it has not asked for. Later ones may not. */
+  readonly onInitialized?: (notify: McpNotify) => void;
   /** Out of band: what went wrong that no answer could tell. */
   readonly onError?: (error: Error) => void;
 }
+
+/** Rejects when the client has gone. */
+export type McpNotify = (method: string, params: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** Makes a server for each connection, or for each request over HTTP: it has no state of its own. */
 export async function createServerFactory(
@@ -63,13 +70,14 @@ function createServer(
   definition: McpDefinition,
   tools: readonly DescribedTool[],
 ): McpServer {
-  const { name, title, version, instructions, prompts = [] } = definition;
+  const { name, title, version, instructions, prompts = [], experimental, onInitialized } = definition;
   const server = new sdk.McpServer(
     { name, version, ...(title !== undefined && { title }) },
     {
       capabilities: {
         tools: { listChanged: false },
         logging: {},
+        ...(experimental !== undefined && { experimental: { ...experimental } as never }),
         ...(prompts.length > 0 && { prompts: { listChanged: false }, completions: {} }),
       },
       ...(instructions !== undefined && { instructions }),
@@ -87,6 +95,9 @@ function createServer(
     }
   });
   if (prompts.length > 0) servePrompts(sdk, low, prompts);
+  if (onInitialized !== undefined)
+    low.oninitialized = () =>
+      onInitialized((method, params) => low.notification({ method, params: { ...params } }));
   return server;
 }
 

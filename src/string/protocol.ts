@@ -183,7 +183,11 @@ export const ROUTES = {
     summary:
       'The events of an agent as they come: first those not acknowledged, or those after `Last-Event-ID`, then new ones.',
     agent: 'required',
-    query: { replay: '`0`: only events that arrive from now on.' },
+    query: {
+      replay: '`0`: only events that arrive from now on.',
+      last_event_id:
+        '(extension) The same as the header `Last-Event-ID`, which a web page may not send to another origin.',
+    },
     answers: {
       200: {
         when: 'A stream without an end; each `event` has an `id:` line.',

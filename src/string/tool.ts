@@ -1,7 +1,11 @@
 // The one tool of String, as every model sees it: over /mcp, over standard streams, and in a loop of one's own.
 
 import * as z from 'zod/mini';
-import type { ToolDefinition } from '../mcp/tool.js';
+import { textOf, textResult, type ToolContext, type ToolDefinition, type ToolResult } from '../mcp/tool.js';
+import { ToolTable } from '../mcp/tool-table.js';
+import { encodeBlock } from '../wire/chanflow/encode.js';
+
+const CHANNEL = 'string';
 
 const Input = z.object({
   topic: z
@@ -32,3 +36,22 @@ export const StringTool = {
   input: Input,
   annotations: { openWorldHint: true },
 } as const satisfies ToolDefinition<typeof Input>;
+
+/** What is wrong with the arguments is told in the form that every other failure has. */
+export class StringTools extends ToolTable {
+  override async call(name: string, given: unknown, ctx: ToolContext): Promise<ToolResult> {
+    const result = await super.call(name, given, ctx);
+    if (result.structured === undefined) return result;
+    return failedCall('main', 'INVALID_PAYLOAD', textOf(result));
+  }
+}
+
+/** The answer to a call: one ChanFlow block, as everywhere. `topic` is the canonical spelling. */
+export function finishedCall(topic: string, body: string, ok: boolean): ToolResult {
+  const result = textResult(encodeBlock(CHANNEL, topic, body));
+  return ok ? result : { ...result, isError: true };
+}
+
+export function failedCall(topic: string, code: string, message: string): ToolResult {
+  return finishedCall(topic, `ERROR(${code}): ${message}`, false);
+}

@@ -27,7 +27,7 @@ export async function streamEvents(ctx: RequestContext<unknown>, parts: StreamPa
   const { inbox, stats } = parts;
   if (stats.streams >= MAX_EVENT_STREAMS)
     throw new HttpError(503, 'too_many_streams', `${MAX_EVENT_STREAMS} event streams are open already`);
-  const lastEventId = ctx.req.headers['last-event-id'];
+  const lastEventId = ctx.req.headers['last-event-id'] ?? ctx.query.get('last_event_id');
   stats.streams += 1;
   using until = joinSignals([ctx.draining, parts.lives.signalOf(agent.id)]);
   const stream = openEventStream(ctx, {

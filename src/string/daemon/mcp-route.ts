@@ -5,25 +5,17 @@ import type { RequestContext } from '../../wire/http/context.js';
 import { HttpError } from '../../wire/http/errors.js';
 import { McpHttpEndpoint } from '../../mcp/http-endpoint.js';
 import type { McpDefinition } from '../../mcp/server.js';
-import {
-  bindTool,
-  textOf as wordsOf,
-  textResult,
-  type ToolContext,
-  type ToolResult,
-} from '../../mcp/tool.js';
-import { ToolTable } from '../../mcp/tool-table.js';
+import { startBeating } from '../../mcp/beat.js';
+import { bindTool, type ToolContext, type ToolResult } from '../../mcp/tool.js';
 import { isAgentId } from '../agents/agent-record.js';
-import { encodeBlock } from '../../wire/chanflow/encode.js';
 import { AGENT_HEADER } from '../protocol.js';
 import { renderPlain } from '../result.js';
 import type { AgentPlace } from '../services.js';
-import { StringTool } from '../tool.js';
+import { failedCall, finishedCall, StringTool, StringTools } from '../tool.js';
 import type { Agents } from './agents.js';
 import type { Executor } from './executor.js';
 import { agentHeader, badRequest, shorten } from './requests.js';
 
-const CHANNEL = 'string';
 /** Who says no name is this agent. */
 const DEFAULT_AGENT = 'default';
 /** Definitions kept, one for each agent; the oldest goes. */
@@ -87,10 +79,10 @@ export class McpRoute {
     const { agents, executor } = this.#parts;
     const agent: AgentPlace | undefined = agents.store.get(agentId);
     const topic = executor.parseTopic(raw);
-    if (agent === undefined) return failure('main', 'NOT_FOUND', `Unknown agent: ${agentId}`);
-    if (topic === undefined) return failure('main', 'INVALID_TARGET', `Invalid topic: ${shorten(raw)}`);
-    if (cmd.trim() === '') return failure(topic.name, 'INVALID_PAYLOAD', 'Empty command');
-    const stop = beat(ctx, this.#parts.progressBeatMs);
+    if (agent === undefined) return failedCall('main', 'NOT_FOUND', `Unknown agent: ${agentId}`);
+    if (topic === undefined) return failedCall('main', 'INVALID_TARGET', `Invalid topic: ${shorten(raw)}`);
+    if (cmd.trim() === '') return failedCall(topic.name, 'INVALID_PAYLOAD', 'Empty command');
+    const stop = startBeating(ctx, this.#parts.progressBeatMs);
     try {
       const outcome = await executor.execute({
         surface: 'mcp',
@@ -100,36 +92,16 @@ export class McpRoute {
         whenBusy: 'refuse',
         signal: ctx.signal,
       });
-      const text = encodeBlock(CHANNEL, outcome.topic.name, renderPlain(outcome));
-      return outcome.ok ? textResult(text) : { ...textResult(text), isError: true };
+      return finishedCall(outcome.topic.name, renderPlain(outcome), outcome.ok);
     } catch (thrown) {
       if (!(thrown instanceof HttpError)) throw thrown;
-      return failure(topic.name, thrown.code === 'unknown_agent' ? 'NOT_FOUND' : thrown.code, thrown.message);
+      return failedCall(
+        topic.name,
+        thrown.code === 'unknown_agent' ? 'NOT_FOUND' : thrown.code,
+        thrown.message,
+      );
     } finally {
       stop();
     }
   }
-}
-
-/** What is wrong with the arguments is told in the form that every other failure has. */
-class StringTools extends ToolTable {
-  override async call(name: string, given: unknown, ctx: ToolContext): Promise<ToolResult> {
-    const result = await super.call(name, given, ctx);
-    if (result.structured === undefined) return result;
-    return failure('main', 'INVALID_PAYLOAD', wordsOf(result));
-  }
-}
-
-function failure(topic: string, code: string, message: string): ToolResult {
-  return { ...textResult(encodeBlock(CHANNEL, topic, `ERROR(${code}): ${message}`)), isError: true };
-}
-
-/** Clients give up on a call that says nothing for long. */
-function beat({ progress }: ToolContext, everyMs: number): () => void {
-  let beats = 0;
-  const timer = setInterval(() => {
-    beats += 1;
-    progress({ progress: beats, message: `running for ${Math.round((beats * everyMs) / 1000)} s` });
-  }, everyMs);
-  return () => clearInterval(timer);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MAX_TURN_BLOCKS } from '../../../../src/string/chanflow/answer.js';
 import { MAX_MCP_DEFINITIONS } from '../../../../src/string/daemon/mcp-route.js';
-import { PROGRESS_BEAT_MS } from '../../../../src/string/daemon/waits.js';
+import { PROGRESS_BEAT_MS } from '../../../../src/mcp/beat.js';
 import { StringTool } from '../../../../src/string/tool.js';
 import { describeTool } from '../../../../src/mcp/server.js';
 import { type DaemonPlace, ME, openDaemon } from './daemon-place.js';
