@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_PLAIN_BYTES } from '../../src/cli/rex/early-output.js';
+import { MAX_PLAIN_BYTES } from '../../src/cli/early-output.js';
 import { isAlive, markedWith } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { type RexHome, rexHome } from '../helpers/rex.js';

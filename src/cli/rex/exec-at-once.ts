@@ -4,7 +4,7 @@
 
 import { existsSync } from 'node:fs';
 import { toError } from '../../base/errors.js';
-import { EarlyOutput, sayAtOnce } from './early-output.js';
+import { EarlyOutput, sayAtOnce } from '../early-output.js';
 import { inputKind } from './input-source.js';
 import { InterruptedError, Interrupts } from '../interrupts.js';
 import { type KeeperAddress, keeperAddress } from './keeper/address.js';

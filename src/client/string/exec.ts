@@ -6,7 +6,7 @@ import { toError } from '../../base/errors.js';
 import { decodeEvents } from '../../wire/sse/decode.js';
 import { DaemonUnreachableError, type StringdError } from './errors.js';
 import { ExecAnswer, type ExecResult, notBegun } from './exec-result.js';
-import { type HttpDaemon, readChunks } from './http-daemon.js';
+import { type HttpDaemon, readChunks, type Reply } from './http-daemon.js';
 import { pause } from './pause.js';
 
 /** How long a command is told again that it is not wanted, until the daemon knows of it. */
@@ -66,7 +66,7 @@ class ExecCall {
   async *run(): AsyncGenerator<string, ExecResult, undefined> {
     this.#signal?.throwIfAborted();
     const response = await this.#send();
-    if (!(response instanceof Response)) return response;
+    if (!('status' in response)) return response;
     try {
       for await (const { event, data } of decodeEvents(readChunks(response))) {
         if (event === 'chunk') yield String(JSON.parse(data));
@@ -94,7 +94,7 @@ class ExecCall {
     return this.#wish?.signal ?? this.#order.signal;
   }
 
-  async #send(): Promise<Response | ExecResult> {
+  async #send(): Promise<Reply | ExecResult> {
     const { agentId, topic, cmd, isStreamed } = this.#order;
     this.#isSent = true;
     try {

@@ -9,7 +9,14 @@ export const ASK_TIMEOUT_MS = 30_000;
 /** Of an answer that is JSON: the longest list there is has a row for each topic of each agent. */
 export const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+/** As much of a Response as is looked at, so that something lighter than the runtime's own can take its place. */
+export interface Reply {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array> | null;
+}
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Reply>;
 
 export interface Question {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -51,7 +58,7 @@ export class HttpDaemon {
   }
 
   /** As soon as the status is known; the body is the caller's to read. Rejects with a DaemonUnreachableError. */
-  async open(question: Question, signal: AbortSignal): Promise<Response> {
+  async open(question: Question, signal: AbortSignal): Promise<Reply> {
     const { method, path, agentId, json, text } = question;
     const headers: Record<string, string> = { ...question.headers };
     if (agentId !== undefined) headers['X-Agent-Id'] = agentId;
@@ -73,7 +80,7 @@ export class HttpDaemon {
   }
 
   /** What an answer that is an error says. */
-  async refusal(response: Response): Promise<StringdError> {
+  async refusal(response: Reply): Promise<StringdError> {
     const { status } = response;
     const text = await this.#read(response).catch((thrown: unknown) => toError(thrown).message);
     const body = parseObject(text);
@@ -85,7 +92,7 @@ export class HttpDaemon {
       : new StringdError(status, error, message);
   }
 
-  async #read(response: Response, signal?: AbortSignal): Promise<string> {
+  async #read(response: Reply, signal?: AbortSignal): Promise<string> {
     const utf8 = new TextDecoder();
     let text = '';
     let bytes = 0;
@@ -106,9 +113,13 @@ export class HttpDaemon {
 }
 
 /** The body piece by piece: not every browser can iterate over one. Leaving the loop lets go of the connection. */
-export async function* readChunks(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
-  const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
-  if (reader === undefined) return;
+export async function* readChunks({ body }: Reply): AsyncGenerator<Uint8Array, void, undefined> {
+  if (body === null) return;
+  if (!('getReader' in body)) {
+    yield* body;
+    return;
+  }
+  const reader = body.getReader();
   try {
     for (let step = await reader.read(); !step.done; step = await reader.read()) yield step.value;
   } finally {

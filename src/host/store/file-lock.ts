@@ -52,6 +52,14 @@ export async function lockFile(path: string, options: LockOptions = {}): Promise
   }
 }
 
+/** Who has the lock of `path`, and whether that process lives; undefined when nobody has it. Nothing is changed. */
+export function findLockHolder(
+  path: string,
+): { readonly pid: number; readonly state: 'alive' | 'gone' | 'unknown' } | undefined {
+  const owner = listHolders(`${path}.lock`)[0]?.owner;
+  return owner === undefined ? undefined : { pid: owner.pid, state: lookForOwner(owner) };
+}
+
 export async function withFileLock<T>(
   path: string,
   task: () => Promise<T>,

@@ -2,8 +2,8 @@
 // files come to; where that would not do, and for more, the streams are opened.
 
 import { writeSync } from 'node:fs';
-import { errnoOf } from '../../base/errors.js';
-import { explainWrite, writeTo } from '../standard-output.js';
+import { errnoOf } from '../base/errors.js';
+import { explainWrite, writeTo } from './standard-output.js';
 
 /** Written without streams. A pipe takes this much whole, so that a reader that is slow is waited for with streams. */
 export const MAX_PLAIN_BYTES = 64 * 1024;

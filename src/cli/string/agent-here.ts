@@ -1,0 +1,41 @@
+// What only a client knows about its agent: which one is current, and the file of the project that says so.
+
+import { join, resolve } from 'node:path';
+import type { ExecResult, StringClient } from '../../client/string/string-client.js';
+import { parseArguments } from '../../string/arguments.js';
+import type { StringContext } from './context.js';
+
+/** Undefined when it is for the daemon to answer. */
+export async function answerHere(
+  context: StringContext,
+  client: StringClient,
+  cmd: string,
+): Promise<ExecResult | undefined> {
+  const [, verb = '', args = ''] = /^\/(\w+)\s*(.*)$/su.exec(cmd) ?? [];
+  await client.ready();
+  if (verb === 'current') {
+    const { home } = await client.ensureAgent();
+    return succeed(`${context.agent.id}\t${home}\tconfig: ${context.agent.file}`);
+  }
+  const { operands, options, help } = parseArguments(args, { flags: ['local'] });
+  const [id] = operands;
+  if (id === undefined || help || !options.has('local')) return undefined;
+  const file = join(projectFolder(), '.string', 'config.json');
+  const { writeCurrentAgent } = await import('../../string/agents/current-agent.js');
+  await writeCurrentAgent(file, id);
+  const known = (await client.listAgents()).some((agent) => agent.id === id);
+  const note = known
+    ? []
+    : [`Note: agent '${id}' is not registered yet. Add it with: string agent add ${id}`];
+  return succeed([`Current agent set to '${id}' (local: ${file}).`, ...note].join('\n'));
+}
+
+function projectFolder(): string {
+  const { STRING_PROJECT_DIR: own, CLAUDE_PROJECT_DIR: claudes } = process.env;
+  const said = [own, claudes].find((folder) => folder !== undefined && folder.trim() !== '');
+  return resolve(said ?? '.');
+}
+
+function succeed(content: string): ExecResult {
+  return { ok: true, code: null, content, meta: null, topic: 'agent', topicType: 'hub', requestId: null };
+}

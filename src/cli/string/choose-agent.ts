@@ -1,0 +1,77 @@
+// Which agent a call is for: what was said, what the environment says, what the project says, what the user chose.
+
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { errnoOf, LocalError } from '../../base/errors.js';
+import type { Environment } from '../../string/config.js';
+
+export const DEFAULT_AGENT = 'default';
+/** Folders that are looked at from the current one up. */
+export const MAX_PARENTS = 64;
+const FILE = join('.string', 'config.json');
+
+export interface AgentChoice {
+  readonly id: string;
+  /** The file that says so, or would. */
+  readonly file: string;
+}
+
+export interface AgentPlaces {
+  /** Where everything of String is: `~/.string`. */
+  readonly root: string;
+  readonly cwd: string;
+  /** What `--agent` says. */
+  readonly flag?: string | undefined;
+}
+
+/** Throws a LocalError for a file that is there and cannot be read: another agent's topics would be used in silence. */
+export function chooseAgent(env: Environment, { root, cwd, flag }: AgentPlaces): AgentChoice {
+  const users = join(root, 'config.json');
+  const named = text(env['STRING_CONFIG']);
+  const nearest =
+    named === undefined
+      ? findUpwards(cwd, join(env['HOME'] ?? homedir(), FILE))
+      : { file: resolve(named), id: readAgent(resolve(named)) };
+  const said = flag ?? text(env['STRING_AGENT_ID']) ?? nearest?.id;
+  const file = nearest?.file ?? users;
+  if (said !== undefined) return { id: said, file };
+  return { id: (named === undefined ? readAgent(users) : undefined) ?? DEFAULT_AGENT, file };
+}
+
+/** The nearest file of a project that names an agent. The one in the home is the user's, and may lie elsewhere now. */
+function findUpwards(cwd: string, users: string): { readonly file: string; readonly id: string } | undefined {
+  let folder = cwd;
+  for (let step = 0; step < MAX_PARENTS; step++) {
+    const file = join(folder, FILE);
+    const id = file === users ? undefined : readAgent(file);
+    if (id !== undefined) return { file, id };
+    const parent = dirname(folder);
+    if (parent === folder) return undefined;
+    folder = parent;
+  }
+  return undefined;
+}
+
+/** Undefined when there is no such file, or when it names none. */
+function readAgent(file: string): string | undefined {
+  let content: string;
+  try {
+    content = readFileSync(file, 'utf8');
+  } catch (thrown) {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errnoOf(thrown) ?? '')) return undefined;
+    throw new LocalError('bad_config', `${file} cannot be read: ${(thrown as Error).message}`);
+  }
+  try {
+    const value = JSON.parse(content) as { readonly currentAgent?: unknown } | null;
+    const id = value?.currentAgent;
+    return typeof id === 'string' && id.trim() !== '' ? id : undefined;
+  } catch (thrown) {
+    throw new LocalError('bad_config', `${file} is not valid JSON: ${(thrown as Error).message}`);
+  }
+}
+
+/** A variable that is there and blank is as good as none. */
+function text(value: string | undefined): string | undefined {
+  return value === undefined || value.trim() === '' ? undefined : value.trim();
+}

@@ -1,0 +1,29 @@
+// The command line of string: what was asked for, done, and its end as an exit code.
+
+import { VERSION } from '../../base/version.js';
+import { leave } from '../leave.js';
+import { StringContext } from './context.js';
+import { readInvocation } from './usage.js';
+
+export async function runString(args: readonly string[]): Promise<void> {
+  await leave('string', () => main(args));
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const { flags, words } = readInvocation(args);
+  using context = new StringContext(flags);
+  if (flags.has('version')) return await context.print(`string ${VERSION}`);
+  if (flags.has('help')) return await (await import('./help.js')).helpCommand(context, ['help', ...words]);
+  if (flags.has('mcp')) return await (await import('./mcp.js')).runMcp(context);
+  if (flags.has('chanflow')) return await (await import('./chanflow.js')).filterChanFlow(context, words);
+  if (flags.has('daemon'))
+    return await (await import('./daemon.js')).daemonCommand(context, ['daemon', ...words]);
+  if (words.length === 0) return await (await import('./help.js')).helpCommand(context, ['help']);
+  const command = RESERVED.test(words[0] ?? '')
+    ? (await import('./commands.js')).findCommand(words)
+    : undefined;
+  if (command !== undefined) return await (await command())(context, words);
+  return await (await import('./run.js')).run(context, words);
+}
+
+const RESERVED = /^[a-z]+$/;

@@ -1,0 +1,33 @@
+// Words of a command line put together again, so that whoever splits the text gets the same words.
+
+/** Nothing in it means anything to String's splitting of words, nor to a shell. */
+const PLAIN = /^[\w@%+=:,./#{}[\]$*?~!^-]+$/u;
+
+/** One word is sent as it was written: it is the whole command. Of several the first names the command. */
+export function joinWords(words: readonly string[]): string {
+  const [first = '', ...rest] = words;
+  return rest.length === 0 ? first : [first, ...rest.map(quoteWord)].join(' ');
+}
+
+/** For a shell the first word is one like the others. */
+export function joinShellWords(words: readonly string[]): string {
+  return words.length === 1 ? (words[0] ?? '') : words.map(quoteShellWord).join(' ');
+}
+
+function quoteWord(word: string): string {
+  return PLAIN.test(word) ? word : quoted(word);
+}
+
+const PLAIN_IN_SHELL = /^[\w@%+=:,./-]+$/u;
+
+function quoteShellWord(word: string): string {
+  return PLAIN_IN_SHELL.test(word) ? word : quoted(word);
+}
+
+/** No escapes: a run without `'` in single quotes, a run of `'` in double ones. */
+function quoted(word: string): string {
+  if (word === '') return "''";
+  return (word.match(/'+|[^']+/gu) ?? [])
+    .map((run) => (run.startsWith("'") ? `"${run}"` : `'${run}'`))
+    .join('');
+}

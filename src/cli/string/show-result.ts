@@ -1,0 +1,44 @@
+// The answer to a command as it is printed: in its envelope, as JSON, or bare.
+
+import type { ExecResult } from '../../client/string/string-client.js';
+import { parseTopic } from '../../string/topic.js';
+import { encodeBlock } from '../../wire/chanflow/encode.js';
+import { EXIT } from '../exit-codes.js';
+import type { StringContext } from './context.js';
+
+/** Gives the exit code. `asked` is the topic as it was written. */
+export async function showResult(context: StringContext, asked: string, result: ExecResult): Promise<number> {
+  const topic = result.topic ?? parseTopic(asked)?.name ?? asked;
+  await context.out(render(context, topic, result));
+  const hint = HINTS[result.code ?? '']?.(topic);
+  if (hint !== undefined) context.say(`string: ${hint}`);
+  if (result.ok) return EXIT.ok;
+  return context.raw ? exitStatusOf(result.code) : EXIT.failed;
+}
+
+function render({ json, raw }: StringContext, topic: string, result: ExecResult): string {
+  const { ok, code, content, meta } = result;
+  if (json) {
+    const failure = ok ? {} : { code: code ?? 'UNKNOWN' };
+    return `${JSON.stringify({ ok, topic, ...failure, content, ...(meta !== null && { meta }) })}\n`;
+  }
+  if (raw) return content === '' || content.endsWith('\n') ? content : `${content}\n`;
+  return `${encodeBlock('string', topic, content)}\n`;
+}
+
+/** `EXIT_3` of a command of a shell is 3. */
+function exitStatusOf(code: string | null): number {
+  const status = Number(/^EXIT_(\d+)$/.exec(code ?? '')?.[1] ?? EXIT.failed);
+  return status >= 1 && status <= 255 ? status : EXIT.failed;
+}
+
+/** What its sender can do about it, where the answer itself does not say. */
+const HINTS: Readonly<Record<string, (topic: string) => string>> = {
+  QUEUE_FULL: () => 'the command has not run; try again when others in the topic are done',
+  QUEUE_TIMEOUT: () => 'the command has not run: its turn did not come; see what runs with: string /topics',
+  STREAM_INCOMPLETE: () =>
+    'the answer broke off, and whether the command has run is not known: look before you send it again',
+  BUSY: (topic) =>
+    `something runs there still: string ${topic} //tail shows it, string ${topic} //interrupt ends it`,
+  WAITING_FOR_INPUT: (topic) => `answer it with: string ${topic} '//send TEXT'`,
+};
