@@ -64,10 +64,11 @@ test('another signal can be sent, and a wrong id is told', async () => {
   ]);
   expect(await follower.rest()).toEqual(['hup']);
   expect((await follower.ended).code).toBe(3);
-  expect(await home.rex(['logs', 'p_nothing'])).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('rex: '),
-  });
+  for (const verb of ['logs', 'attach', 'kill'])
+    expect(await home.rex([verb, 'p_nothing'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^rex: there is no process p_nothing on this target\nSee: rex ps/),
+    });
   expect(await home.rex(['kill', 'local', 'what'])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('rex ps'),

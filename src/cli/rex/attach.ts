@@ -5,7 +5,7 @@ import type { RemoteProcess } from '../../client/rex/remote-process.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { parseCount } from './files/parse-range.js';
-import { readProcessWords } from './process-words.js';
+import { explainProcess, readProcessWords } from './process-words.js';
 import { inputKind } from './input-source.js';
 import { sayEnd } from './stream-process.js';
 import { writeTo } from '../standard-output.js';
@@ -37,7 +37,9 @@ async function attach(
   const { target, ids } = readProcessWords(words, 'attach');
   const [id] = ids;
   const client = await context.connect(target);
-  const state = await client.request('exec.wait', { process_id: id, timeout_ms: 0 });
+  const state = await client
+    .request('exec.wait', { process_id: id, timeout_ms: 0 })
+    .catch(explainProcess(id));
   const begin = (bytes: number): number => (tail === undefined ? 0 : Math.max(0, bytes - tail));
   const offsets = { stdout: begin(state.bytes_stdout), stderr: begin(state.bytes_stderr) };
   const running = client.attach(id, offsets);

@@ -2,7 +2,7 @@
 
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
-import { readProcessWords } from './process-words.js';
+import { explainProcess, readProcessWords } from './process-words.js';
 
 export const killCommand: RexCommand = {
   examples: [
@@ -28,7 +28,7 @@ async function kill(
   const signal = options.signal.toUpperCase().replace(/^SIG/, '');
   const results = [];
   for (const id of ids) {
-    const { ok } = await client.request('exec.kill', { process_id: id, signal });
+    const { ok } = await client.request('exec.kill', { process_id: id, signal }).catch(explainProcess(id));
     results.push({ process_id: id, signal, ok });
     if (!ok) context.warn(`${id}: has ended already`);
     else if (!context.json) context.say(`${id}: sent ${signal}`);

@@ -7,7 +7,7 @@ import { UsageError } from '../flags.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 import { parseCount } from './files/parse-range.js';
-import { readProcessWords } from './process-words.js';
+import { explainProcess, readProcessWords } from './process-words.js';
 import { writeTo } from '../standard-output.js';
 import { untilAborted } from './until-aborted.js';
 
@@ -45,7 +45,9 @@ async function logs(context: RexContext, words: readonly string[], options: Logs
   const client = await context.connect(target);
   for (const id of ids) {
     const { tail, sinceOffset } = options;
-    const state = await client.request('exec.wait', { process_id: id, timeout_ms: 0 });
+    const state = await client
+      .request('exec.wait', { process_id: id, timeout_ms: 0 })
+      .catch(explainProcess(id));
     const begin = (bytes: number): number => (tail === undefined ? sinceOffset : Math.max(0, bytes - tail));
     const offsets = { stdout: begin(state.bytes_stdout), stderr: begin(state.bytes_stderr) };
     const written =
