@@ -48,6 +48,14 @@ function endOf(step: Step): Advance {
   return ending;
 }
 
+/** Where all that is left of a pattern is one last name: what to hold against the names of a directory. */
+export function nameTestOf(steps: readonly Step[]): ((name: string) => boolean) | undefined {
+  const [only] = steps;
+  if (only === undefined || steps.length > 1 || only.next !== undefined || only.directoryOnly)
+    return undefined;
+  return only.segment.kind === 'match' ? only.segment.test : undefined;
+}
+
 /** `**` may stand for no directory at all: then what follows it is looked for right here as well. */
 export function withoutNothing(given: Iterable<Step>): readonly Step[] {
   const steps = new Set(given);

@@ -4,7 +4,7 @@ import { lstatSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
 import { FilesError, NotADirectoryError, NotFoundError, typedError } from './errors.js';
 import { compilePattern, type Step } from './glob-pattern.js';
-import { advance, withoutNothing } from './glob-steps.js';
+import { advance, nameTestOf, withoutNothing } from './glob-steps.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
 import type { DirectoryEntry } from './read-directory.js';
@@ -70,6 +70,8 @@ class Search implements Disposable {
   readonly #walk: TreeWalk<readonly Step[]>;
   readonly #options: GlobOptions;
   readonly #max: number;
+  /** What kind of thing an entry is makes no difference, nor do rules. */
+  readonly #onlyNamesMatter: boolean;
   #isFull = false;
 
   constructor(set: RootSet, options: GlobOptions) {
@@ -78,6 +80,7 @@ class Search implements Disposable {
     this.#walk = new TreeWalk(set, this.#turns);
     this.#options = options;
     this.#max = Math.min(options.maxMatches ?? MAX_GLOB_MATCHES, MAX_GLOB_MATCHES);
+    this.#onlyNamesMatter = options.onlyFiles !== true && options.gitignore !== true;
   }
 
   get truncated(): boolean {
@@ -106,6 +109,7 @@ class Search implements Disposable {
       if (this.#isFull) return;
       const opening = below && this.#descend(walk.level, entry, below);
       if (opening !== undefined) await opening;
+      if (this.#isFull) return;
       if (walk.isTurnOver) await this.#turns.pass();
     }
   }
@@ -138,10 +142,22 @@ class Search implements Disposable {
   }
 
   #descend(level: Level<unknown>, entry: DirectoryEntry, state: readonly Step[]): Promise<void> | undefined {
-    return this.#walk.descend(entry, state, {
-      ...(entry.isSymbolicLink() && { open: () => this.#openLink(level.directory, entry) }),
-      only: (directory) => lookUp(directory, state),
-    });
+    const open = entry.isSymbolicLink() ? () => this.#openLink(level.directory, entry) : undefined;
+    const test = this.#onlyNamesMatter ? nameTestOf(state) : undefined;
+    return test === undefined
+      ? this.#walk.descend(entry, state, { open, only: (directory) => lookUp(directory, state) })
+      : this.#walk.glance(entry, open, (prefix, names) => this.#takeFitting(prefix, names, test));
+  }
+
+  #takeFitting(prefix: string, names: readonly string[], test: (name: string) => boolean): void {
+    for (const name of names) {
+      if (!test(name)) continue;
+      if (this.matches.length === this.#max) {
+        this.#isFull = true;
+        return;
+      }
+      this.matches.push(prefix + name);
+    }
   }
 
   #openLink(parent: Pin, entry: DirectoryEntry): Pin | undefined {

@@ -41,6 +41,38 @@ export function readDirectory(directory: Pin, turns: Turns, limits = LIMITS): En
     : inOrder(directory, readAtOnce(directory), maxEntries);
 }
 
+export interface Names {
+  readonly names: readonly string[];
+  readonly truncated: boolean;
+}
+
+/** The same for who asks for names alone: no object for each of them, which is a fifth of the time. */
+export function readNames(directory: Pin, turns: Turns, limits = LIMITS): Names | Promise<Names> {
+  if (directory.withheld?.isNear(directory.real) !== true && directory.stat().size <= limits.largeBytes) {
+    const names = readdirSync(directory.here);
+    if (names.length <= limits.maxEntries && names.every(isPlainName))
+      return { names: isSorted(names) ? names : names.sort(), truncated: false };
+  }
+  const read = readDirectory(directory, turns, limits);
+  return read instanceof Promise ? read.then(namesOf) : namesOf(read);
+}
+
+function namesOf({ entries, truncated }: Entries): Names {
+  return { names: entries.map(({ name }) => name), truncated };
+}
+
+function isPlainName(name: string): boolean {
+  return !name.includes(REPLACEMENT);
+}
+
+/** As they mostly come, and to see that is quicker than to sort. */
+function isSorted(names: readonly string[]): boolean {
+  for (let i = 1; i < names.length; i++) {
+    if ((names[i - 1] as string) > (names[i] as string)) return false;
+  }
+  return true;
+}
+
 function inOrder(directory: Pin, all: DirectoryEntry[], maxEntries: number): Entries {
   const entries = withoutWithheld(directory, all);
   const truncated = entries.length > maxEntries;

@@ -7,7 +7,14 @@
 import { errnoOf } from '../../base/errors.js';
 import { ignoreRulesAbove, ignoreRulesIn, type IgnoreScope } from './ignore-scope.js';
 import type { Pin } from './pin.js';
-import { type DirectoryEntry, MAX_WALK_LEVELS, openChild, readDirectory } from './read-directory.js';
+import {
+  type DirectoryEntry,
+  MAX_WALK_LEVELS,
+  type Names,
+  openChild,
+  readDirectory,
+  readNames,
+} from './read-directory.js';
 import type { RootSet } from './root-set.js';
 import type { Turns } from './turns.js';
 
@@ -151,9 +158,44 @@ export class TreeWalk<S> implements Disposable {
     entry: DirectoryEntry,
     state: S,
     options: {
-      readonly open?: () => Pin | undefined;
+      readonly open?: (() => Pin | undefined) | undefined;
       readonly only?: (directory: Pin) => readonly DirectoryEntry[] | undefined;
     } = {},
+  ): Promise<void> | undefined {
+    return this.#below(entry, options.open, (directory, level) => {
+      const only = options.only?.(directory);
+      return this.#open({ directory, path: level.prefix + entry.name, state, only }, level.scope);
+    });
+  }
+
+  /**
+   * The names in that directory, for who wants no more of it: several times as quick as to walk it entry by entry. Not
+   * where rules leave some out.
+   */
+  glance(
+    entry: DirectoryEntry,
+    open: (() => Pin | undefined) | undefined,
+    see: (prefix: string, names: readonly string[]) => void,
+  ): Promise<void> | undefined {
+    return this.#below(entry, open, (directory, level) => {
+      const seen = (read: Names): void => {
+        directory[Symbol.dispose]();
+        if (read.truncated) this.truncated = true;
+        this.spend(ENTRIES_PER_LOOK); // a directory may take long to read
+        see(`${level.prefix}${entry.name}/`, read.names);
+      };
+      const read = readNames(directory, this.#turns);
+      if (read instanceof Promise) return read.then(seen);
+      seen(read);
+      return undefined;
+    });
+  }
+
+  /** `work` takes the pin over unless it fails. */
+  #below(
+    entry: DirectoryEntry,
+    open: (() => Pin | undefined) | undefined,
+    work: (directory: Pin, level: Open<S>) => Promise<void> | undefined,
   ): Promise<void> | undefined {
     const level = this.#levels.at(-1);
     if (level === undefined) return undefined;
@@ -161,7 +203,7 @@ export class TreeWalk<S> implements Disposable {
       this.truncated = true;
       return undefined;
     }
-    const directory = options.open === undefined ? openChild(level.directory, entry.name) : options.open();
+    const directory = open === undefined ? openChild(level.directory, entry.name) : open();
     if (directory === undefined) return undefined; // removed or replaced since
     const passBy = (error: unknown): undefined => {
       directory[Symbol.dispose]();
@@ -169,10 +211,7 @@ export class TreeWalk<S> implements Disposable {
       this.unreadable += 1;
     };
     try {
-      const only = options.only?.(directory);
-      return this.#open({ directory, path: level.prefix + entry.name, state, only }, level.scope)?.catch(
-        passBy,
-      );
+      return work(directory, level)?.catch(passBy);
     } catch (error) {
       return passBy(error);
     }

@@ -23,6 +23,7 @@ export class Withheld {
   readonly #known: readonly string[];
   readonly #places: readonly string[];
   readonly #name: RegExp | undefined;
+  readonly #near: ReadonlySet<string>;
 
   constructor(options: WithheldOptions) {
     this.folders = options.folders.map(resolveFar);
@@ -31,6 +32,7 @@ export class Withheld {
     this.#known = [...this.folders, ...this.files, ...this.#secrets];
     this.#places = [...new Set((options.nameless?.places ?? []).map(resolveFar))];
     this.#name = options.nameless?.name;
+    this.#near = new Set([...this.#places, ...this.#known.map((known) => dirname(known))]);
   }
 
   /** Whether a real path is one of them, or in one. */
@@ -48,7 +50,7 @@ export class Withheld {
 
   /** Whether an entry of this real directory may be one. */
   isNear(real: string): boolean {
-    return this.#places.includes(real) || this.#known.some((known) => dirname(known) === real);
+    return this.#near.has(real);
   }
 
   /** The folders that are there now, in the places that `matters` says yes to. */

@@ -82,6 +82,7 @@ function requests(round: number): [string, object][] {
     ['fs.list', { path: 'dir' }],
     ['fs.list', { path: 'up', recursive: true }],
     ['fs.glob', { pattern: '{dir,up}/**' }],
+    ['fs.glob', { pattern: '*/*' }],
     ['fs.glob', { pattern: '*/*', gitignore: true }],
     ['fs.search', { query: 'stay', path: 'dir' }],
     ['fs.search', { query: 'outside', gitignore: false }],

@@ -167,6 +167,20 @@ describe('edges', () => {
     expect(await run(2)).toMatchObject({ truncated: true, matches: [box.at('a'), box.at('b')] });
   });
 
+  test('the names below a wildcard are found as all others are: in order, with any bytes, up to the cap', async () => {
+    using box = makeSandbox();
+    for (const name of ['d/b', 'd/a', 'd/\u{10000}', 'd/\uffee', 'e/c', 'f']) box.file(name);
+    writeFileSync(Buffer.concat([Buffer.from(`${box.root}/e/`), Buffer.from([0x64, 0xff])]), '');
+    symlinkSync('e', box.at('to-e'));
+    const all = ['d/a', 'd/b', 'd/\u{10000}', 'd/\uffee', 'e/c', 'e/d\udcff', 'to-e/c', 'to-e/d\udcff'];
+    expect(await glob(box, '*/*')).toEqual(all);
+    for (const maxMatches of [0, 3, 7]) {
+      const { matches, truncated } = await globPaths(box.set, box.root, '*/*', { maxMatches });
+      expect([matches.length, truncated]).toEqual([maxMatches, true]);
+    }
+    expect(await globPaths(box.set, box.root, '*/*', { maxMatches: 8 })).toMatchObject({ truncated: false });
+  });
+
   test('a tree deeper than the walk goes is cut off and said to be', async () => {
     using box = makeSandbox();
     mkdirSync(box.at(...Array.from({ length: MAX_WALK_LEVELS + 5 }, () => 'd')), { recursive: true });

@@ -14,6 +14,7 @@ import {
   MAX_DIRECTORY_ENTRIES,
   MAX_WALK_LEVELS,
   readDirectory,
+  readNames,
 } from '../../../../src/host/files/read-directory.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { Turns } from '../../../../src/host/files/turns.js';
@@ -185,6 +186,10 @@ describe('caps', () => {
       expect(MAX_DIRECTORY_ENTRIES).toBeGreaterThanOrEqual(MAX_LIST_ENTRIES); // one directory can fill a list
       const cut = await read(3);
       expect([cut.truncated, cut.entries.length]).toEqual([true, 3]);
+      const names = (maxEntries: number): ReturnType<typeof readNames> =>
+        readNames(directory, new Turns(), { maxEntries, largeBytes });
+      expect(await names(4)).toEqual({ truncated: false, names: ['a', 'b', 'c', 'd'] });
+      expect(await names(3)).toMatchObject({ truncated: true, names: { length: 3 } });
     },
   );
 
@@ -212,6 +217,10 @@ test('directories that may not be read are counted, not fatal', async () => {
   await asNobody(box, async () => {
     const { entries, unreadable } = await listDirectory(box.set, box.root, { recursive: true });
     expect((await globPaths(box.set, box.root, '**')).unreadable).toBe(1);
+    expect(await globPaths(box.set, box.root, '*/*')).toMatchObject({
+      matches: [box.at('names', 'x')],
+      unreadable: 1,
+    });
     await expect(listDirectory(box.set, box.at('closed'))).rejects.toThrow(AccessDeniedError);
     expect(entries.map((entry) => [entry.name, entry.size])).toEqual([
       ['closed', undefined],

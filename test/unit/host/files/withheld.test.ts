@@ -92,6 +92,8 @@ test('a walk from above passes it by', async () => {
   const found = await globPaths(set, box.root, '**/{entry,spool}');
   expect(found.matches).toEqual([]);
   expect((await globPaths(set, box.root, 'home/state/own/*')).matches).toEqual([]);
+  expect((await globPaths(set, box.root, '*/*/*')).matches).toEqual([]);
+  expect((await globPaths(set, box.root, 't*/*')).matches).toEqual([box.at('tmp', 'own-but-not')]);
 });
 
 test('a copy of what is beside it is made as ever', async () => {
