@@ -36,7 +36,7 @@ Without a suite, all of them run. Results go to bench/results/<suite>.json and .
 Options:
   --peer name="command"  put another program beside ours (repeatable)
   --rounds N             measured rounds (default ${FULL.rounds})
-  --large                with cases that take minutes (rexd: a stream of 1 GiB)
+  --large                with cases that take minutes (rexd: streams of 1 GiB)
   --only TEXT            only the cases whose name has TEXT in it; shows figures, stores none
   --quick                short rounds and few of them; shows figures, stores none
   --json                 print JSON, and nothing else, on stdout

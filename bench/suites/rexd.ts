@@ -4,7 +4,7 @@ import { BareWorker } from '../harness/bare-worker.js';
 import type { Suite } from '../harness/types.js';
 import { firstAnswerCase } from './cold-start.js';
 import { Daemon } from './rexd/daemon.js';
-import { largeStreamCase, spawnCases, streamCases } from './rexd/exec-cases.js';
+import { largeStreamCases, spawnCases, streamCases } from './rexd/exec-cases.js';
 import { readCases, statCases, writeCases } from './rexd/file-cases.js';
 import { treeCases } from './rexd/tree-cases.js';
 import { inWorkspace, makeWorkspace } from './rexd/workspace.js';
@@ -31,7 +31,7 @@ export const rexdSuite: Suite = {
       ...(await statCases(daemons, bare, root)),
       ...(await spawnCases(daemons, cleanup)),
       ...streamCases(daemons, bare, root),
-      ...(large ? [largeStreamCase(daemons, bare, root)] : []),
+      ...(large ? largeStreamCases(daemons, bare, root) : []),
       ...(await readCases(daemons, bare, root)),
       ...(await writeCases(daemons, bare, root)),
       // By servers of their own: what a list of 50,000 files leaves in memory makes every later fork dearer.

@@ -16,16 +16,29 @@ const AT_ONCE = [
   { atOnce: 1, bound: 0.35 },
   { atOnce: 8, bound: 0.35 },
 ];
-const STREAMS = [
-  { mib: 1, lineBytes: 100, bound: 0.4 },
+/** What a peer is held to, where it can be. */
+const STREAM_PEER_BOUND = 5;
+/** The cells of the specification's own table; 16 MiB stand for its 1 GiB, which `--large` measures whole. */
+const STREAMS: readonly Stream[] = [
+  { mib: 1, lineBytes: 100, bound: 0.4, peerBound: STREAM_PEER_BOUND },
+  // Not a cell of that table, and shown without a bound: at this size starting the command is most of the time, and a
+  // bare pipe that does nothing but copy is itself hardly five times as fast as a peer that loses two thirds of it.
   { mib: 1, lineBytes: 1000, bound: 0.4 },
-  { mib: 16, lineBytes: 100, bound: 0.2 },
-  { mib: 16, lineBytes: 1000, bound: 0.2 },
+  { mib: 16, lineBytes: 100, bound: 0.2, peerBound: STREAM_PEER_BOUND },
+  { mib: 16, lineBytes: 1000, bound: 0.2, peerBound: STREAM_PEER_BOUND },
 ];
+const LARGE_LINE_BYTES = [100, 1000];
 const LARGE_PART_MIB = 64;
 const LARGE_PARTS = 16;
 const LARGE_ROUNDS = 2;
 const LARGE_MEMORY_MIB = 120;
+
+interface Stream {
+  readonly mib: number;
+  readonly lineBytes: number;
+  readonly bound: number;
+  readonly peerBound?: number;
+}
 
 export async function spawnCases(daemons: readonly Daemon[], cleanup: Cleanup): Promise<Case[]> {
   const path = await bundle(new URL('../../bundled/spawn-driver.ts', import.meta.url));
@@ -58,25 +71,29 @@ export async function spawnCases(daemons: readonly Daemon[], cleanup: Cleanup): 
 }
 
 export function streamCases(daemons: readonly Daemon[], bare: BareWorker, root: string): Case[] {
-  return STREAMS.map(({ mib, lineBytes, bound }) => {
+  return STREAMS.map(({ mib, lineBytes, bound, peerBound }) => {
     const file = makeLines(join(root, `stream-${mib}-${lineBytes}`), lineBytes, mib * MIB);
     return {
       ...streamCase(daemons, bare, [file], mib, `${lineBytes} B lines`),
       targets: [{ contender: 'rexd', bound }],
+      ...(peerBound !== undefined && { peerBound }),
     };
   });
 }
 
 /** Every byte of it, in little memory; the bare copy goes part by part. */
-export function largeStreamCase(daemons: readonly Daemon[], bare: BareWorker, root: string): Case {
-  const part = makeLines(join(root, 'stream-part'), 100, LARGE_PART_MIB * MIB);
-  const files = Array.from({ length: LARGE_PARTS }, () => part);
-  return {
-    ...streamCase(daemons, bare, files, LARGE_PART_MIB * LARGE_PARTS, '100 B lines'),
-    targets: [],
-    maxRounds: LARGE_ROUNDS,
-    maxMemoryMiB: LARGE_MEMORY_MIB,
-  };
+export function largeStreamCases(daemons: readonly Daemon[], bare: BareWorker, root: string): Case[] {
+  return LARGE_LINE_BYTES.map((lineBytes) => {
+    const part = makeLines(join(root, `stream-part-${lineBytes}`), lineBytes, LARGE_PART_MIB * MIB);
+    const files = Array.from({ length: LARGE_PARTS }, () => part);
+    return {
+      ...streamCase(daemons, bare, files, LARGE_PART_MIB * LARGE_PARTS, `${lineBytes} B lines`),
+      targets: [],
+      peerBound: STREAM_PEER_BOUND,
+      maxRounds: LARGE_ROUNDS,
+      maxMemoryMiB: LARGE_MEMORY_MIB,
+    };
+  });
 }
 
 /** Goodput: what arrived, not what was sent. */
@@ -107,7 +124,6 @@ function streamCase(
         }),
       ),
     ],
-    peerBound: 5,
     wallOnly: true,
   };
 }
