@@ -65,7 +65,7 @@ verifies('bus/14.6/window', async () => {
   await until(() => bus.starts() === 3, 'the last start');
   const from = Date.now();
   expect(await client.call('pid')).toMatchObject({ error: { code: -32000 } });
-  expect(Date.now() - from).toBeLessThan(5000);
+  expect(Date.now() - from).toBeLessThan(20_000);
   expect(bus.starts()).toBe(3);
   expect(bus.child.exitCode).toBeNull();
 });

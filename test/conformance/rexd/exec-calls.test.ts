@@ -45,7 +45,7 @@ verifies('rexd/exec/concurrent', async () => {
   await client.ask('session.info');
   expect(await client.ask('exec.kill', { process_id: id })).toEqual({ ok: true });
   expect((await wait).result).toMatchObject({ status: 'killed', signal: 'SIGTERM' });
-  expect(Date.now() - fromMs).toBeLessThan(1500);
+  expect(Date.now() - fromMs).toBeLessThan(20_000);
   await client.ask('exec.kill', { process_id: deaf });
   expect((await input).error?.code).toBe(-32602);
 });

@@ -74,7 +74,7 @@ verifies('rexd/exec.exit/background', async () => {
   await using client = await ExecClient.open();
   const fromMs = Date.now();
   const { stdout, exit } = await client.sh('sleep 1000 & echo started');
-  expect(Date.now() - fromMs).toBeLessThan(3000);
+  expect(Date.now() - fromMs).toBeLessThan(20_000);
   expect(stdout.toString()).toBe('started\n');
   expect(exit).toMatchObject({ exit_code: 0, timed_out: false });
 });
@@ -161,7 +161,7 @@ verifies('rexd/exec.start/timeout', async () => {
     const { exit } = await client.run({ argv, ...(timeout_ms !== undefined && { timeout_ms }) });
     expect(exit).toMatchObject({ timed_out: true, output_limit_exceeded: false });
     expect(exit['duration_ms'], String(timeout_ms)).toBeGreaterThanOrEqual(atLeast);
-    expect(exit['duration_ms']).toBeLessThan(3000);
+    expect(exit['duration_ms']).toBeLessThan(20_000);
   }
 });
 

@@ -22,7 +22,7 @@ import { verifies } from '../kit/verifies.js';
 import { startFiles } from './fs-client.js';
 
 /** Answers of rexd come within this, or something waits for the other end of a pipe. */
-const PROMPTLY_MS = 5000;
+const PROMPTLY_MS = 20_000;
 
 verifies('rexd/fs/special-files-all', async () => {
   await using files = await startFiles();

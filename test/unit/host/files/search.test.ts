@@ -288,7 +288,7 @@ describe('an expression that never comes to an end', () => {
     const { result, rounds } = await roundsDuring(search(box, HOSTILE, { regex: true }));
     expect(result).toMatchObject({ end: 'pattern' });
     expect(rounds).toBeGreaterThan(100);
-    expect(performance.now() - started).toBeLessThan(MAX_BATCH_MS * 3);
+    expect(performance.now() - started).toBeLessThan(MAX_BATCH_MS * 6);
   });
 
   test('ends with the time of the search', async () => {

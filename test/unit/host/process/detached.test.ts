@@ -176,7 +176,7 @@ test('what one left behind holds open delays the word about its end by DETACHED_
   await using started = await start('sleep 1000 & echo $!');
   const fromMs = performance.now();
   expect(await endOf(started.run)).toMatchObject({ code: 0 });
-  expect(performance.now() - fromMs).toBeLessThan(DETACHED_DRAIN_MS * 20);
+  expect(performance.now() - fromMs).toBeLessThan(DETACHED_DRAIN_MS * 80);
   const left = Number((await started.run.read('stdout', 0, 100)).toString());
   expect(isAlive(left)).toBe(true);
   await started.run.stop();

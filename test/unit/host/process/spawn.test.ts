@@ -197,7 +197,7 @@ describe('a grandchild that holds the pipe', () => {
     expect(await held.exited).toMatchObject({ code: 0, outputHeld: true });
     const tookMs = performance.now() - start;
     expect(tookMs).toBeGreaterThan(240);
-    expect(tookMs).toBeLessThan(2000);
+    expect(tookMs).toBeLessThan(20_000);
     expect(await held.stdout?.read()).toBeUndefined();
     await held.close();
   });
