@@ -14,7 +14,7 @@ const WATCHED = new Set([
   'TTYWrap',
 ]);
 /** A handle closed by the test is gone only some ticks later; a leak stays for good. */
-const SETTLE_MS = 2000;
+const SETTLE_MS = 10_000;
 
 /** One list and one listener per process, which may run many test files one after the other. */
 const warnings = ((globalThis as { hawserWarnings?: string[] }).hawserWarnings ??= collectWarnings());

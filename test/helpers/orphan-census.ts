@@ -18,7 +18,7 @@ export async function setup(): Promise<() => Promise<void>> {
         .filter((process) => !ours.has(process.pid))
         .map((process) => `${process.pid} ${process.command}`);
     };
-    await until(() => orphans().length === 0, 'the last processes of this run to end', 3000).catch(() => {});
+    await until(() => orphans().length === 0, 'the last processes of this run to end').catch(() => {});
     const left = orphans();
     if (left.length > 0) throw new Error(`orphans left by this run:\n  ${left.join('\n  ')}`);
   };
