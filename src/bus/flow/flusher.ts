@@ -1,7 +1,8 @@
 // When gathered output is written: at once while a destination has one source, else when every source had its turn.
 //
-// A write costs the same for one message as for a hundred. Where many feed one, waiting for the end of the turn makes
-// one write of all of theirs; where one feeds one, there is nothing to wait for.
+// A write costs the same for one message as for a hundred, and wakes whoever reads. Where many feed one, waiting for the
+// end of the turn makes one write of all of theirs, and looking once more for those who were about to send makes it a
+// larger one; where one feeds one, there is nothing to wait for.
 
 export interface Flushable {
   flush(): void;
@@ -12,7 +13,17 @@ export class Flusher {
   #spare: Flushable[] = [];
   #planned = false;
   readonly #flushed: () => void;
+  /** A source has brought something since the last look. */
+  #stirred = false;
+  #lookedAgain = false;
   readonly #flushPlanned = (): void => {
+    if (this.#stirred && !this.#lookedAgain) {
+      this.#lookedAgain = true;
+      setImmediate(this.#flushPlanned);
+      return;
+    }
+    this.#stirred = false;
+    this.#lookedAgain = false;
     this.#planned = false;
     this.#flushAll();
   };
@@ -37,6 +48,7 @@ export class Flusher {
 
   /** A source has handed over all that it had. */
   sourceDone(): void {
+    this.#stirred = true;
     if (!this.#planned && this.#dirty.length > 0) this.#flushAll();
   }
 

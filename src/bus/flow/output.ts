@@ -9,6 +9,7 @@ import { giveSlab, type Slab, takeSlab } from './slab.js';
 /** Blocks handed to the system in one call. */
 export const MAX_GATHERED_BLOCKS = 64;
 const FRAME_HEAD_BYTES = 4;
+const NOTHING = Buffer.alloc(0);
 
 export interface OutputOwner {
   /** Some of what was queued has been taken. */
@@ -149,12 +150,19 @@ export class Output {
   #write(block: Block): void {
     const { slab, length } = block;
     this.#underWay.push(block);
-    this.#stream.write(
-      length === slab.bytes.length ? slab.bytes : slab.bytes.subarray(0, length),
-      this.#written,
-    );
-    // Taken whole by the system at once, which is the rule: the block is free again.
-    if (this.#stream.writableLength > 0) return;
+    const bytes = length === slab.bytes.length ? slab.bytes : slab.bytes.subarray(0, length);
+    if (this.#reusable) {
+      // A callback costs a turn of the tick queue, also when everything is taken at once, which is the rule: so only
+      // what is left over has one, behind it.
+      this.#stream.write(bytes);
+      if (this.#stream.writableLength > 0) {
+        this.#stream.write(NOTHING, this.#written);
+        return;
+      }
+    } else {
+      this.#stream.write(bytes, this.#written);
+      if (this.#stream.writableLength > 0) return;
+    }
     this.#taken();
     if (this.watched) setImmediate(this.#tellDrained);
   }
