@@ -40,20 +40,30 @@ export class LimitSet<Name extends string> {
   /** Where the values given to the server contradicted each other, for its log. */
   readonly clamped: readonly Clamp<Name>[];
   readonly #values: Readonly<Record<Name, number>>;
+  readonly #chosen: ReadonlySet<Name>;
 
-  /** The server's own set: defaults, with `values` in their place. Here a value may be raised, up to `max`. */
-  constructor(table: LimitTable<Name>, values?: LimitValues<Name>) {
+  /**
+   * The server's own set: defaults, with `values` in their place. Here a value may be raised, up to `max`. `chosen`: which
+   * of them somebody has decided on, when those are not all.
+   */
+  constructor(table: LimitTable<Name>, values?: LimitValues<Name>, chosen?: ReadonlySet<Name>) {
     const asked = checkValues(table, values ?? {});
     for (const [name, value] of asked) {
       const { max } = table[name];
       if (max !== undefined && value > max) throw new LimitError(name, value, `expected at most ${max}`);
     }
     this.table = table;
+    this.#chosen = chosen ?? new Set(asked.keys());
     ({ values: this.#values, clamped: this.clamped } = settle(table, asked, (name) => table[name].default));
   }
 
   get(name: Name): number {
     return this.#values[name];
+  }
+
+  /** The value if the server was given it or a session has lowered it; undefined for a default that nobody chose. */
+  chosen(name: Name): number | undefined {
+    return this.#chosen.has(name) ? this.get(name) : undefined;
   }
 
   /**
@@ -67,7 +77,12 @@ export class LimitSet<Name extends string> {
       (name) => this.get(name),
       (name) => this.get(name),
     );
-    return { limits: new LimitSet(this.table, settled.values), clamped: settled.clamped };
+    const names = Object.keys(this.table) as Name[];
+    const chosen = names.filter((name) => this.#chosen.has(name) || settled.values[name] < this.get(name));
+    return {
+      limits: new LimitSet(this.table, settled.values, new Set(chosen)),
+      clamped: settled.clamped,
+    };
   }
 
   /** What a single request that asks for `asked` gets of a limit: that, or the limit if it asks for more or nothing. */

@@ -27,7 +27,8 @@ export const REXD_LIMITS: LimitTable<RexdLimit> = {
     default: 300_000,
     unit: 'ms',
     max: MAX_TIMER_MS,
-    summary: 'How long a process may run whatever the request says; one that is detached is not held to it.',
+    summary:
+      'How long a process may run whatever the request says. One on a terminal or detached is held to it when it is set, not when it is the default.',
   },
   max_output_bytes: {
     default: MIB,

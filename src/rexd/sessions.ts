@@ -57,6 +57,16 @@ export class Session extends Resource {
     return this.limits.within('hard_timeout_ms', wanted);
   }
 
+  /**
+   * The same for a terminal or a detached process, which has no default: a person who thinks and a job of hours are no
+   * runaways. A longest time that somebody chose holds for them too, or `detach` would be the way around it.
+   */
+  unhurriedTimeoutMs(asked: number | undefined): number | undefined {
+    const hardMs = this.limits.chosen('hard_timeout_ms');
+    if (asked === undefined || asked === 0) return hardMs;
+    return hardMs === undefined ? asked : Math.min(asked, hardMs);
+  }
+
   maxOutputBytes(asked: number | undefined): number {
     return this.limits.within('max_output_bytes', asked === 0 ? undefined : asked);
   }

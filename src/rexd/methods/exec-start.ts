@@ -62,7 +62,7 @@ async function start(
   try {
     const launch = inSandbox(request, ctx, session, params.detach);
     const process = await session.processes.start<DetachedProcess | ExecProcess>(() =>
-      params.detach ? startDetached(launch, params, ctx, mark) : ExecProcess.start(launch),
+      params.detach ? startDetached(launch, params, ctx, session, mark) : ExecProcess.start(launch),
     );
     ctx.afterReply(() => process.begin());
     return { process_id: process.id, started_at: process.startedAt.toISOString(), pid: process.pid };
@@ -81,11 +81,11 @@ function toDetachError(thrown: unknown): Error | undefined {
   return undefined;
 }
 
-/** Its time is its own unless the request says otherwise: whoever detaches a process does not want it ended soon. */
 async function startDetached(
   request: ExecRequest & Pick<DetachedRequest, 'handed'>,
   params: Params,
   ctx: CallContext,
+  session: Session,
   mark: RequestMark | undefined,
 ): Promise<DetachedProcess> {
   const store = detachedStore(ctx);
@@ -93,7 +93,7 @@ async function startDetached(
     ...request,
     // A pipe would end with the session, and with it every program that reads its input.
     stdinOpen: params.stdin_open,
-    timeoutMs: params.timeout_ms === 0 ? undefined : params.timeout_ms,
+    timeoutMs: session.unhurriedTimeoutMs(params.timeout_ms),
     ...(mark !== undefined && { request: mark }),
   });
   ctx.afterReply(() => setImmediate(() => sweepStore(store, ctx)));

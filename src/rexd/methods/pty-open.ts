@@ -35,10 +35,7 @@ export async function openTerminal(
     shownCwd: cwd.shown,
     env: { ...buildEnvironment(environment, server.passedVariables, params.env), PWD: cwd.shown },
     size: { cols: params.cols, rows: params.rows },
-    timeoutMs:
-      params.timeout_ms === undefined || params.timeout_ms === 0
-        ? undefined
-        : session.timeoutMs(params.timeout_ms),
+    timeoutMs: session.unhurriedTimeoutMs(params.timeout_ms),
     keptBytes: session.maxOutputBytes(undefined),
     scope: markOf(session),
     spoolDir: spoolDir(),

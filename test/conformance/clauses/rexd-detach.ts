@@ -28,7 +28,7 @@ export const rexdDetach = {
     source: 'rexd-v1 "Allowlisted workspace roots", "Session Model"',
   },
   'rexd/detach/timeout': {
-    text: 'a detached process has no default timeout; one that was asked for holds, also when the server is gone',
+    text: 'a detached process has no default timeout; one that was asked for holds, and so does hard_timeout_ms where it was set, also when the server is gone',
     source: 'rexd-v1 "exec.start"; hawser "rexd disconnect"',
   },
   'rexd/detach/max-output': {

@@ -32,7 +32,7 @@ export const rexdPty = {
     source: 'rexd-v1 "pty.open"',
   },
   'rexd/pty.open/timeout': {
-    text: 'after timeout_ms all that runs on the terminal is ended, and pty.exit says why',
+    text: 'after timeout_ms, or hard_timeout_ms where it was set, all that runs on the terminal is ended, and pty.exit says why',
     source: 'rexd-v1 "Limits"',
   },
   'rexd/pty.open/limit': {

@@ -10,7 +10,7 @@ import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 
 verifies('rexd/detach/timeout', async () => {
-  await using client = await ExecClient.open({ limits: { default_timeout_ms: 100, hard_timeout_ms: 200 } });
+  await using client = await ExecClient.open({ limits: { default_timeout_ms: 100 } });
   const { id, pid } = await startWaiting(client, 'exit 0');
   const late = await startWaiting(client, 'exit 0', { timeout_ms: 700 });
   client.rexd.child.kill('SIGKILL');
@@ -26,6 +26,15 @@ verifies('rexd/detach/timeout', async () => {
   letGo(second);
   await gone([pid]);
   await until(async () => (await listed(second, id))?.['status'] === 'exited', 'its end to be known');
+});
+
+verifies('rexd/detach/timeout', async () => {
+  await using client = await ExecClient.open({ limits: { hard_timeout_ms: 500 } });
+  for (const asked of [{}, { timeout_ms: 60_000 }]) {
+    const id = await client.start({ argv: ['sleep', '1000'], detach: true, ...asked });
+    const { exit } = await client.finish(id);
+    expect(exit).toMatchObject({ timed_out: true, signal: 'SIGTERM', exit_code: 143 });
+  }
 });
 
 verifies('rexd/detach/timeout', async () => {

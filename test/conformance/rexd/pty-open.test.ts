@@ -111,6 +111,14 @@ verifies('rexd/pty.open/timeout', async () => {
   });
 });
 
+verifies('rexd/pty.open/timeout', async () => {
+  await using client = await ExecClient.open({ limits: { hard_timeout_ms: 500 } });
+  for (const asked of [{}, { timeout_ms: 60_000 }]) {
+    const terminal = await Terminal.open(client, { argv: ['sleep', '1000'], ...asked });
+    expect(await terminal.exit()).toMatchObject({ timed_out: true });
+  }
+});
+
 verifies('rexd/pty.open/limit', async () => {
   await using client = await ExecClient.open({ limits: { max_processes_per_session: 2 } });
   const terminal = await Terminal.open(client, { argv: ['cat'] });

@@ -56,6 +56,16 @@ describe('a session', () => {
     expect(server.get('max_output_bytes')).toBe(4096); // the server's own set is untouched
   });
 
+  test('is told from the default nobody chose: what the server was given, or a session has lowered', () => {
+    expect([server.chosen('max_output_bytes'), server.chosen('hard_timeout_ms')]).toEqual([4096, undefined]);
+    const { limits } = server.lower({ hard_timeout_ms: 5, max_file_read_bytes: 1e9 });
+    expect(limits.chosen('max_output_bytes')).toBe(4096);
+    expect(limits.chosen('hard_timeout_ms')).toBe(5);
+    expect(limits.chosen('default_timeout_ms')).toBe(5); // goes with it
+    expect(limits.chosen('max_file_read_bytes')).toBeUndefined(); // more than there is: nothing was chosen
+    expect(limits.lower({}).limits.chosen('hard_timeout_ms')).toBe(5);
+  });
+
   test('that asks for more gets the value of the server and is told so', () => {
     const { limits, clamped } = server.lower({ max_output_bytes: 4097, max_file_read_bytes: 1e300 });
     expect(limits.get('max_output_bytes')).toBe(4096);
