@@ -60,12 +60,16 @@ export class BenchChild extends Resource {
   }
 
   /** Resolves when the process exists; a command that cannot be started is a ContenderError naming it. */
-  static async start(label: string, argv: readonly string[]): Promise<BenchChild> {
+  static async start(
+    label: string,
+    argv: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<BenchChild> {
     const [command = '', ...args] = argv;
     const child = spawn(command, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       detached: true,
-      env: measuredEnv(),
+      env: { ...measuredEnv(), ...env },
     });
     try {
       await once(child, 'spawn');

@@ -23,6 +23,8 @@ type CaseFacts = Pick<
   | 'peerBound'
   | 'peerCpuBound'
   | 'maxMemoryMiB'
+  | 'maxGrowthMiB'
+  | 'figureBound'
   | 'wallOnly'
 >;
 
@@ -39,7 +41,7 @@ export function judgeCase(facts: CaseFacts, samples: SamplesByContender): CaseRe
     verdicts: [
       ...facts.targets.map((target) => judgeTarget(facts, target, rows)),
       ...judgeBesidePeers(facts, rows),
-      ...judgeMemory(facts, rows),
+      ...judgeFigures(facts, rows),
     ],
   };
 }
@@ -59,6 +61,7 @@ function rowOf(
     wall: summarize(taken.map((sample) => valueOf(facts, sample))),
     cpuUs: summarize(taken.map(cpuUsPerOp)),
     ...memoryOf(taken),
+    ...growthOf(taken),
     ...deliveredOf(taken),
     ...(toLimit !== undefined && { ratio: compare(facts, taken, toLimit) }),
     ...(fromOurs !== undefined && { oursToThis: compare(facts, fromOurs, taken) }),
@@ -115,14 +118,37 @@ function judgeRatio(
   return { ...about, got, by: chosen.by, pass };
 }
 
-function judgeMemory(facts: CaseFacts, rows: readonly Row[]): Verdict[] {
-  const bound = facts.maxMemoryMiB;
-  if (bound === undefined) return [];
-  return rows.flatMap(({ name, role, memoryMiB: got }) =>
-    role === 'ours' && got !== undefined
-      ? [{ contender: name, bound, got, by: 'memory' as const, pass: got <= bound }]
-      : [],
-  );
+/** What ours must be whoever stands beside it. */
+function judgeFigures(facts: CaseFacts, rows: readonly Row[]): Verdict[] {
+  const { figureBound, maxMemoryMiB, maxGrowthMiB } = facts;
+  const isEnough = (got: number, bound: number): boolean =>
+    facts.measure === 'rate' ? got >= bound : got <= bound;
+  return rows
+    .filter(({ role }) => role === 'ours')
+    .flatMap(({ name: contender, memoryMiB, growthMiB, wall }) => [
+      ...judgeAtMost(contender, 'memory', memoryMiB, maxMemoryMiB),
+      ...judgeAtMost(contender, 'growth', growthMiB, maxGrowthMiB),
+      ...(figureBound === undefined
+        ? []
+        : [
+            {
+              contender,
+              bound: figureBound,
+              got: wall.median,
+              by: 'figure' as const,
+              pass: isEnough(wall.median, figureBound),
+            },
+          ]),
+    ]);
+}
+
+function judgeAtMost(
+  contender: string,
+  by: 'memory' | 'growth',
+  got: number | undefined,
+  bound: number | undefined,
+): Verdict[] {
+  return bound === undefined || got === undefined ? [] : [{ contender, bound, got, by, pass: got <= bound }];
 }
 
 /** `ours` as a multiple of `other`. */
@@ -154,6 +180,11 @@ function cpuUsPerOp({ ops, cpuMs }: Sample): number {
 function memoryOf(taken: readonly Sample[]): Pick<Row, 'memoryMiB'> {
   const known = taken.flatMap(({ memoryMiB }) => (memoryMiB === undefined ? [] : [memoryMiB]));
   return known.length === 0 ? {} : { memoryMiB: Math.max(...known) };
+}
+
+function growthOf(taken: readonly Sample[]): Pick<Row, 'growthMiB'> {
+  const known = taken.flatMap(({ growthMiB }) => (growthMiB === undefined ? [] : [growthMiB]));
+  return known.length === 0 ? {} : { growthMiB: medianOf(known) };
 }
 
 function deliveredOf(taken: readonly Sample[]): Pick<Row, 'delivered'> {

@@ -21,6 +21,7 @@ export interface Sample {
   /** What was asked for, where it is more than was done. */
   readonly asked?: number;
   readonly memoryMiB?: number;
+  readonly growthMiB?: number;
 }
 
 export type SamplesByContender = ReadonlyMap<Contender, readonly Sample[]>;
@@ -79,7 +80,8 @@ async function takeSample(contender: Contender, ops: number): Promise<Sample> {
   const memory = memoryMiB === undefined ? {} : { memoryMiB };
   if (typeof counted !== 'object') return { ops, wallMs: counted ?? wallMs, cpuMs, ...memory };
   const asked = counted.done < ops ? { asked: ops } : {};
-  return { ops: counted.done, wallMs: counted.wallMs, cpuMs, ...asked, ...memory };
+  const growth = counted.growthMiB === undefined ? {} : { growthMiB: counted.growthMiB };
+  return { ops: counted.done, wallMs: counted.wallMs, cpuMs, ...asked, ...memory, ...growth };
 }
 
 let gc: (() => void) | undefined;

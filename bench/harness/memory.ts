@@ -23,8 +23,21 @@ export function peakMemoryMiB(pid: number): number | undefined {
   }
 }
 
+/** Resident memory now, in MiB; undefined where the system does not say. */
+export function memoryMiB(pid: number): number | undefined {
+  try {
+    return parseKib(readFileSync(`/proc/${pid}/status`, 'latin1'), 'VmRSS');
+  } catch {
+    return undefined;
+  }
+}
+
 /** `status` as in /proc/<pid>/status. */
 export function parsePeak(status: string): number | undefined {
-  const [, kib] = /^VmHWM:\s*(\d+) kB$/m.exec(status) ?? [];
+  return parseKib(status, 'VmHWM');
+}
+
+function parseKib(status: string, name: 'VmHWM' | 'VmRSS'): number | undefined {
+  const [, kib] = new RegExp(`^${name}:\\s*(\\d+) kB$`, 'm').exec(status) ?? [];
   return kib === undefined ? undefined : Number(kib) / 1024;
 }

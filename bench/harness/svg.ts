@@ -99,7 +99,7 @@ function drawLines(result: CaseResult, top: number, bottom: number, x: (value: n
 
 /** Each line once, however many are held to it. Beside a peer it is the peer that counts. */
 function targetsOf({ verdicts, rows }: CaseResult): Map<number, string> {
-  const ratios = verdicts.filter((verdict) => verdict.by !== 'memory');
+  const ratios = verdicts.filter(({ by }) => by === 'wall' || by === 'cpu');
   const besidePeers = ratios.filter(({ to }) => rows.some((row) => row.role === 'peer' && row.name === to));
   const shown = besidePeers.length > 0 ? besidePeers : ratios;
   return new Map(shown.map(({ bound, to }) => [bound, to ?? 'target']));

@@ -18,7 +18,7 @@ function formatCase(result: CaseResult): string {
   return [
     `  ${result.name} (${result.unit}; ratio to the limit)`,
     ...indent(layOut([HEAD, ...rows])),
-    ...indent(result.verdicts.map((verdict) => formatVerdict(verdict, result.measure))),
+    ...indent(result.verdicts.map((verdict) => formatVerdict(verdict, result))),
   ].join('\n');
 }
 
@@ -33,6 +33,7 @@ function cellsOf(row: Row): string[] {
     chosen?.by === 'cpu' ? 'by cpu time' : undefined,
     row.delivered === undefined ? undefined : formatDelivered(row.delivered),
     row.memoryMiB === undefined ? undefined : `${formatFigure(row.memoryMiB)} MiB`,
+    row.growthMiB === undefined ? undefined : formatGrowth(row.growthMiB),
     ours,
   ];
   return [
@@ -46,12 +47,18 @@ function cellsOf(row: Row): string[] {
   ];
 }
 
-function formatVerdict(verdict: Verdict, measure: 'rate' | 'time'): string {
+function formatVerdict(verdict: Verdict, { measure, unit }: Pick<CaseResult, 'measure' | 'unit'>): string {
   const { contender, to, bound, got, by, pass } = verdict;
   const head = `${pass ? 'PASS' : 'FAIL'}  ${contender}`;
   if (by === 'memory') return `${head}: ${formatFigure(got)} MiB at its peak, target ≤ ${bound} MiB`;
+  if (by === 'growth') return `${head}: ${formatGrowth(got)}, target ≤ ${bound} MiB`;
   const sign = measure === 'rate' ? '≥' : '≤';
+  if (by === 'figure') return `${head}: ${formatFigure(got)} ${unit}, target ${sign} ${formatFigure(bound)}`;
   return `${head}: ${formatTimes(got)}× of ${to}${by === 'cpu' ? ' (cpu time)' : ''}, target ${sign} ${bound}×`;
+}
+
+function formatGrowth(growthMiB: number): string {
+  return `${growthMiB < 0 ? '−' : '+'}${formatFigure(Math.abs(growthMiB))} MiB in a turn`;
 }
 
 /** A share below a percent is still not nothing. */

@@ -23,6 +23,8 @@ export interface Ran {
   readonly wallMs: number;
   /** The units of work that were really done: a contender that loses output is not paid for it. */
   readonly done: number;
+  /** What the process has become larger by meanwhile, where that is the question. */
+  readonly growthMiB?: number;
 }
 
 export interface Target {
@@ -46,6 +48,10 @@ export interface Case {
   readonly peerCpuBound?: number;
   /** The most memory ours may have had at any moment. */
   readonly maxMemoryMiB?: number;
+  /** The most that ours may become larger by in one turn. */
+  readonly maxGrowthMiB?: number;
+  /** What ours must reach by itself, in the unit of the case: at least (rates) or at most (times) this. */
+  readonly figureBound?: number;
   /** What is promised is time itself: waiting for a disk or another process costs no CPU and still counts. */
   readonly wallOnly?: boolean;
   /** For work so long that a few rounds must do; such a case is not warmed up either. */
@@ -56,7 +62,7 @@ export interface Suite {
   readonly name: string;
   readonly summary: string;
   /** What a peer of this suite has to speak; undefined when no peer can take part. */
-  readonly peerSpeaks?: 'rexd' | 'echo' | 'bus';
+  readonly peerSpeaks?: 'rexd' | 'echo' | 'bus' | 'stringd';
   /** Builds what is needed and starts the contenders; everything opened is given to `cleanup`. */
   prepare(context: SuiteContext, cleanup: Cleanup): Promise<readonly Case[]>;
 }
@@ -91,6 +97,8 @@ export interface Row {
   readonly cpuUs: Summary;
   /** The most memory it had in any turn. */
   readonly memoryMiB?: number;
+  /** What it became larger by in one turn. */
+  readonly growthMiB?: number;
   /** The share of the work that arrived, where some did not. */
   readonly delivered?: number;
   /** To the limit; absent on the limit itself. */
@@ -101,11 +109,11 @@ export interface Row {
 
 export interface Verdict {
   readonly contender: string;
-  /** What the ratio is to: `the limit`, or a peer's name. Absent where memory is judged. */
+  /** What the ratio is to: `the limit`, or a peer's name. Absent where a figure is judged by itself. */
   readonly to?: string;
   readonly bound: number;
   readonly got: number;
-  readonly by: 'wall' | 'cpu' | 'memory';
+  readonly by: 'wall' | 'cpu' | 'memory' | 'growth' | 'figure';
   readonly pass: boolean;
 }
 

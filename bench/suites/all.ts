@@ -9,6 +9,7 @@ import { rexSuite } from './rex.js';
 import { rexdSuite } from './rexd.js';
 import { spawnSuite } from './spawn.js';
 import { splitterSuite } from './splitter.js';
+import { stringdSuite } from './stringd.js';
 
 export const SUITES: readonly Suite[] = [
   splitterSuite,
@@ -17,6 +18,7 @@ export const SUITES: readonly Suite[] = [
   rexdSuite,
   rexSuite,
   busSuite,
+  stringdSuite,
   linksSuite,
   coldStartSuite,
 ];

@@ -10,12 +10,16 @@ import { isHub, parseTopic, type Topic, type TopicOptions } from './topic.js';
  */
 export function targetOf(topic: Topic, cmd: string, options: TopicOptions = {}): Topic {
   if (topic.type === 'bash') return topic; // there it is text for the shell
+  if (!OPENS.test(cmd)) return topic;
   const line = parseCommandLine(cmd);
   if (line?.verb !== 'open' || line.suffix !== undefined) return topic;
   const [word = ''] = line.args.split(/[\s#]/u, 1);
   if (!isHub(word) && !/^(?:app|bash):/u.test(word)) return topic;
   return parseTopic(word, options) ?? topic;
 }
+
+/** Most commands open nothing, and need not be taken apart to see that. */
+const OPENS = /^\s*\/\/?open(?:\s|$)/iu;
 
 /** `/open bash:x` for that very shell, by whatever way it came there. No program is called `/open`, so nothing is lost. */
 export function opensShell(topic: Topic, cmd: string): boolean {

@@ -45,6 +45,19 @@ export function commandsIn(topic: Topic): readonly Command[] {
   return [...verbs, ...COMMANDS.filter(({ where }) => where === undefined || where.includes(topic.type))];
 }
 
+/** For each kind of place, and each hub: the commands by all their names. Filled as they are asked for. */
+const named = new Map<string, ReadonlyMap<string, Command>>();
+
 export function findCommand(topic: Topic, verb: string): Command | undefined {
-  return commandsIn(topic).find(({ name, aliases }) => name === verb || aliases?.includes(verb) === true);
+  const place = topic.type === 'hub' ? topic.name : topic.type;
+  let commands = named.get(place);
+  if (commands === undefined) named.set(place, (commands = nameAll(commandsIn(topic))));
+  return commands.get(verb);
+}
+
+function nameAll(commands: readonly Command[]): ReadonlyMap<string, Command> {
+  const all = new Map<string, Command>();
+  for (const command of commands)
+    for (const name of [command.name, ...(command.aliases ?? [])]) if (!all.has(name)) all.set(name, command);
+  return all;
 }

@@ -32,7 +32,7 @@ export async function answerExec(ctx: RequestContext<unknown>, parts: ExecParts)
   const agent = requireAgent(ctx, parts.agents);
   const order = readOrder(agent.id, await readObject(ctx), parts.executor);
   const answer = new ExecAnswer(ctx, order, {
-    isStreamed: ctx.query.get('stream') === '1',
+    isStreamed: ctx.hasQuery && ctx.query.get('stream') === '1',
     keepAliveMs: parts.waits.execKeepAliveMs,
   });
   try {

@@ -59,18 +59,24 @@ export class Executor {
 
   /** Rejects when it never began: the queue is full, the wait was too long, the caller or the agent has gone. */
   async execute(call: Execution): Promise<CommandOutcome> {
-    const { lanes, lives, running, stats, strictTopics } = this.#parts;
-    const { agent, cmd, requestId } = call;
+    const { agent, requestId } = call;
+    if (requestId === undefined) return await this.#inTurn(call, undefined);
+    using cancel = this.#parts.running.begin(agent.id, requestId);
+    return await this.#inTurn(call, cancel.signal);
+  }
+
+  async #inTurn(call: Execution, cancel: AbortSignal | undefined): Promise<CommandOutcome> {
+    const { lanes, lives, stats, strictTopics } = this.#parts;
+    const { agent, cmd } = call;
     const topic = targetOf(call.topic, cmd, { strict: strictTopics });
-    using cancel = requestId === undefined ? undefined : running.begin(agent.id, requestId);
     const life = lives.signalOf(agent.id);
     const started = performance.now();
     const task = (): Promise<CommandOutcome> => {
       call.onStart?.();
-      return this.#run(call, topic, present([life, cancel?.signal, call.signal]));
+      return this.#run(call, topic, present([life, cancel, call.signal]));
     };
     try {
-      const leave = (): AbortSignal[] => present([life, cancel?.signal, call.gone?.()]);
+      const leave = (): AbortSignal[] => present([life, cancel, call.gone?.()]);
       const outcome = skipsTheQueue(topic, cmd)
         ? await task()
         : call.whenBusy === 'refuse'
@@ -86,12 +92,14 @@ export class Executor {
   }
 
   async #run(call: Execution, topic: Topic, ends: readonly AbortSignal[]): Promise<CommandOutcome> {
-    const { cmd, emit } = call;
     // Joining costs more than a short command does, and most calls have but one signal.
-    const [only] = ends;
-    using joined = ends.length > 1 ? joinSignals(ends) : undefined;
-    const signal = joined?.signal ?? only ?? NEVER;
-    return await this.#parts.runtimes.use(call.agent, (runtime) =>
+    if (ends.length <= 1) return await this.#start(call, topic, ends[0] ?? NEVER);
+    using joined = joinSignals(ends);
+    return await this.#start(call, topic, joined.signal);
+  }
+
+  #start({ agent, cmd, emit }: Execution, topic: Topic, signal: AbortSignal): Promise<CommandOutcome> {
+    return this.#parts.runtimes.use(agent, (runtime) =>
       runtime.run({ topic, cmd, signal, ...(emit !== undefined && { emit }) }),
     );
   }

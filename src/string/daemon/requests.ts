@@ -1,5 +1,6 @@
 // What all routes read in the same way: the agent of a request, and its JSON.
 
+import { isUtf8 } from 'node:buffer';
 import { readBody, requireJsonType } from '../../wire/http/body.js';
 import type { RequestContext } from '../../wire/http/context.js';
 import { HttpError } from '../../wire/http/errors.js';
@@ -49,11 +50,15 @@ export async function readObject(ctx: RequestContext<unknown>): Promise<JsonObje
   }
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/** Some editors and shells put it before everything they write. */
+const BYTE_ORDER_MARK = '\u{FEFF}';
 
 /** Throws for what is not UTF-8. */
-export function decode(bytes: Uint8Array): string {
-  return utf8.decode(bytes);
+export function decode(bytes: Buffer): string {
+  // Checked apart: decoding would silently turn bad bytes into replacement characters.
+  if (!isUtf8(bytes)) throw new TypeError('not UTF-8');
+  const text = bytes.toString('utf8');
+  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
 
 /** Undefined for what is no text, or none at all. */

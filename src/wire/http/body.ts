@@ -8,6 +8,7 @@ import { describeIssues, sayIssue } from '../../base/schema-issues.js';
 import type { BodyShare } from './body-budget.js';
 import type { Exchange } from './context.js';
 import { ClientGoneError, HttpError } from './errors.js';
+import { gather } from './gather.js';
 
 export interface ReadBodyOptions {
   /** The server's `maxBodyBytes` when absent. */
@@ -70,7 +71,8 @@ function collect(req: IncomingMessage, maxBytes: number, share?: BodyShare): Pro
     };
     const done = (): void => {
       stop();
-      resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, held));
+      const body = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, held);
+      gather(() => resolve(body));
     };
     const fail = (error: Error): void => {
       stop();

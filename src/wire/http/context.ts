@@ -54,6 +54,11 @@ export class RequestContext<Params = Readonly<Record<string, string>>> implement
     return this.#target.path;
   }
 
+  /** Whether there is anything to ask `query` for, which costs something. */
+  get hasQuery(): boolean {
+    return this.#target.query !== '';
+  }
+
   get query(): URLSearchParams {
     this.#query ??= new URLSearchParams(this.#target.query);
     return this.#query;

@@ -47,20 +47,19 @@ export function send(
   res.end(body);
 }
 
+/** Put together one by one: spread objects cost node:http several times as much to write out. */
 function exactHeaders(
   status: number,
   type: string | undefined,
   length: number,
   headers: OutgoingHttpHeaders | undefined,
 ): OutgoingHttpHeaders {
-  // One plain literal for the plain case: spread objects cost node:http several times as much to write out.
-  if (type !== undefined && headers === undefined) return { 'Content-Type': type, 'Content-Length': length };
-  return {
-    ...(type !== undefined && { 'Content-Type': type }),
-    // 204 and 304 have no body and must not speak of one; every other answer says how long it is, also when that is 0.
-    ...(status !== 204 && status !== 304 && { 'Content-Length': length }),
-    ...headers,
-  };
+  const exact: OutgoingHttpHeaders = {};
+  if (type !== undefined) exact['Content-Type'] = type;
+  // 204 and 304 have no body and must not speak of one; every other answer says how long it is, also when that is 0.
+  if (status !== 204 && status !== 304) exact['Content-Length'] = length;
+  for (const name in headers) exact[name] = headers[name];
+  return exact;
 }
 
 /** The socket's own timer counts from the last byte the client took, and node:http resets it for the next request. */

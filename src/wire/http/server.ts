@@ -30,6 +30,7 @@ import { ClientGoneError, errorBody, type ErrorStyle, HttpError, toHttpError } f
 import { replyRaw } from './raw-reply.js';
 import { allowHeader, hasOneHost, malformed, unmatched } from './refusals.js';
 import { sendEmpty, sendJson } from './reply.js';
+import { responseWith } from './response.js';
 import { type Match, type Route, Router } from './router.js';
 import { HTTP_DEFAULTS, type HttpSettings } from './settings.js';
 import { parseTarget, type Target } from './target.js';
@@ -69,7 +70,6 @@ export interface HttpServerOptions {
 export class HttpServer extends Resource {
   readonly #options: HttpServerOptions;
   readonly #settings: HttpSettings;
-  readonly #headers: readonly (readonly [string, string])[];
   readonly #errors: ErrorStyle;
   readonly #router: Router;
   readonly #server: Server | SecureServer;
@@ -85,8 +85,7 @@ export class HttpServer extends Resource {
     super();
     this.#options = options;
     this.#settings = { ...HTTP_DEFAULTS, ...options.settings };
-    this.#headers = Object.entries(options.headers ?? {});
-    for (const [name, value] of this.#headers) {
+    for (const [name, value] of Object.entries(options.headers ?? {})) {
       validateHeaderName(name); // now, and not with every answer
       validateHeaderValue(name, value);
     }
@@ -165,6 +164,7 @@ export class HttpServer extends Resource {
       requestTimeout: settings.requestMs,
       connectionsCheckingInterval: settings.checkMs,
       keepAliveTimeout: settings.keepAliveMs,
+      ServerResponse: responseWith(this.#options.headers ?? {}),
       requireHostHeader: false, // we refuse it ourselves, with the headers every answer must have
     };
     const server =
@@ -210,7 +210,6 @@ export class HttpServer extends Resource {
   #take(req: IncomingMessage, res: ServerResponse, refusal?: HttpError): void {
     const exchange: Exchange = { req, res, settings: this.#settings };
     res.on('error', ignore); // a write after the end of the answer: a handler's mistake must not end the process
-    for (const [name, value] of this.#headers) res.setHeader(name, value);
     if (this.closing) res.shouldKeepAlive = false;
     const target = parseTarget(req.url ?? '');
     try {
