@@ -335,7 +335,7 @@ export const ROUTES = {
     method: 'POST',
     path: '/chanflow',
     summary:
-      'Text with ChanFlow blocks in, one block of answer for each block of the channel `string` out, in order.',
+      'Text with ChanFlow blocks in, the same text out with an answer in the place of each block of the channel `string`.',
     agent: 'required',
     extension: true,
     body: { type: 'text/plain' },

@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'WAITING_FOR_INPUT'
   | 'QUEUE_FULL'
   | 'QUEUE_TIMEOUT'
+  /** Of a client that was not answered. */
+  | 'TRANSPORT_ERROR'
   | `EXIT_${number}`;
 
 /** What an edit did to a file, for surfaces that show it as `✓ target — summary`. */

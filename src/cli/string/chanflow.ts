@@ -1,46 +1,86 @@
 // `string --chanflow`: text in, text out. Blocks for String are executed, in order; everything else passes as it is.
 
-import { StringDecoder } from 'node:string_decoder';
+import { LocalError } from '../../base/errors.js';
 import { withSignal } from '../../base/deadline.js';
 import type { StringClient } from '../../client/string/string-client.js';
+import { answerSegment, CHANNEL } from '../../string/chanflow/answer.js';
+import { fail } from '../../string/result.js';
 import { ChanFlowDecoder, type Segment } from '../../wire/chanflow/decode.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import type { StringContext } from './context.js';
 import { explain } from './execute.js';
 
+/** As long as a command may wait for its turn and run, and then some. */
+const ANSWER_TIMEOUT_MS = 600_000;
+
 export async function filterChanFlow(context: StringContext, words: readonly string[]): Promise<number> {
   if (words[0] !== undefined)
     throw new UsageError(`--chanflow takes no argument "${words[0]}": it reads standard input`);
-  const client = await context.client();
-  const decoder = new ChanFlowDecoder('string');
-  const utf8 = new StringDecoder('utf8');
+  const filter = new Filter(context, await context.client());
+  const decoder = new ChanFlowDecoder(CHANNEL);
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   const input = (process.stdin as AsyncIterable<Buffer>)[Symbol.asyncIterator]();
   for (;;) {
     const step = await withSignal(input.next(), context.signal);
+    const text = decode(utf8, step.done === true ? undefined : step.value);
+    for (const segment of decoder.push(text)) await filter.take(segment);
     if (step.done === true) break;
-    await passOn(context, client, decoder.push(utf8.write(step.value)));
   }
-  await passOn(context, client, [...decoder.push(utf8.end()), ...decoder.end()]);
-  return EXIT.ok;
+  for (const segment of decoder.end()) await filter.take(segment);
+  return filter.isCut ? EXIT.failed : EXIT.ok;
 }
 
-async function passOn(
-  context: StringContext,
-  client: StringClient,
-  segments: readonly Segment[],
-): Promise<void> {
-  for (const segment of segments)
-    await context.out(segment.kind === 'outside' ? segment.raw : await answer(context, client, segment.raw));
+class Filter {
+  /** Whether an answer did not come. */
+  isCut = false;
+  readonly #context: StringContext;
+  readonly #client: StringClient;
+  #isLineStart = true;
+
+  constructor(context: StringContext, client: StringClient) {
+    this.#context = context;
+    this.#client = client;
+  }
+
+  async take(segment: Segment): Promise<void> {
+    if (segment.kind === 'outside') return await this.#out(segment.raw);
+    const answer = await this.#answer(segment);
+    await this.#out(this.#isLineStart ? answer : `\n${answer}`); // a tag begins its line
+  }
+
+  async #out(text: string): Promise<void> {
+    await this.#context.out(text);
+    if (text !== '') this.#isLineStart = text.endsWith('\n');
+  }
+
+  async #answer(segment: Exclude<Segment, { kind: 'outside' }>): Promise<string> {
+    if (segment.kind === 'block') return await this.#ask(segment);
+    return await answerSegment(segment, { run: () => Promise.reject(new Error('it is not to be executed')) });
+  }
+
+  /** In the words of the daemon, whose feedback this is. */
+  async #ask(segment: Extract<Segment, { kind: 'block' }>): Promise<string> {
+    const { signal, timeoutMs = ANSWER_TIMEOUT_MS } = this.#context;
+    await this.#client.ready().catch((thrown: unknown) => {
+      throw explain(thrown, this.#context);
+    });
+    try {
+      return await this.#client.chanflow(segment.raw, { signal, timeoutMs });
+    } catch (thrown) {
+      signal.throwIfAborted();
+      if (!(thrown instanceof LocalError)) throw thrown;
+      this.isCut = true;
+      const result = fail(thrown.code === 'timeout' ? 'TIMEOUT' : 'TRANSPORT_ERROR', thrown.message);
+      return await answerSegment(segment, { run: (topic) => Promise.resolve({ topic, result }) });
+    }
+  }
 }
 
-/** In the words of the daemon, whose feedback this is. */
-async function answer(context: StringContext, client: StringClient, block: string): Promise<string> {
-  const { signal, timeoutMs } = context;
+function decode(utf8: InstanceType<typeof TextDecoder>, bytes: Buffer | undefined): string {
   try {
-    return await client.chanflow(block, { signal, ...(timeoutMs !== undefined && { timeoutMs }) });
-  } catch (thrown) {
-    signal.throwIfAborted();
-    throw explain(thrown, context);
+    return bytes === undefined ? utf8.decode() : utf8.decode(bytes, { stream: true });
+  } catch {
+    throw new UsageError('standard input is not valid UTF-8');
   }
 }

@@ -9,7 +9,7 @@ export function joinWords(words: readonly string[]): string {
   return rest.length === 0 ? first : [first, ...rest.map(quoteWord)].join(' ');
 }
 
-/** For a shell the first word is one like the others. */
+/** For a shell the first word is one like the others; one alone is a whole command line. */
 export function joinShellWords(words: readonly string[]): string {
   return words.length === 1 ? (words[0] ?? '') : words.map(quoteShellWord).join(' ');
 }

@@ -38,6 +38,10 @@ function readCommand(topic: string, words: readonly string[]): Request {
   if (words.length === 1 && words[0] === '-') return { kind: 'run-input', topic, cmd: undefined };
   if (words.at(-1) === '-' && TAKES_BODY.test(words[0] ?? ''))
     return { kind: 'run-input', topic, cmd: joinWords(words.slice(0, -1)) };
+  const [first = '', ...rest] = words;
+  // These words are for a shell, to which more means something than to String.
+  if (/^\/\/?exec$/iu.test(first))
+    return { kind: 'run', topic, cmd: `${first} ${joinShellWords(rest)}`.trimEnd() };
   return { kind: 'run', topic, cmd: joinWords(words) };
 }
 

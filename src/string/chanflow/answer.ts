@@ -28,11 +28,12 @@ export async function answerTurn(text: string, options: TurnOptions): Promise<st
   for (const segment of decodeChanFlow(CHANNEL, text)) {
     if (segment.kind !== 'outside') blocks += 1;
     const tooMany = blocks > MAX_TURN_BLOCKS && segment.kind === 'block';
-    answers.push(
-      tooMany
-        ? refuse(segment, `more than ${MAX_TURN_BLOCKS} blocks in one turn`, options)
-        : await answerSegment(segment, options),
-    );
+    const answer = tooMany
+      ? refuse(segment, `more than ${MAX_TURN_BLOCKS} blocks in one turn`, options)
+      : await answerSegment(segment, options);
+    // A tag begins its line, also when what it answers did not.
+    const needsBreak = segment.kind !== 'outside' && answers.at(-1)?.endsWith('\n') === false;
+    answers.push(needsBreak ? `\n${answer}` : answer);
   }
   return answers.join('');
 }

@@ -1,12 +1,12 @@
-// POST /chanflow: text with blocks in, for each block of our channel a block of answer out.
+// POST /chanflow: a turn in, the same turn out with an answer in the place of each block of our channel.
 
-import { decodeChanFlow, type Segment } from '../../wire/chanflow/decode.js';
+import { decodeChanFlow } from '../../wire/chanflow/decode.js';
 import { readBody } from '../../wire/http/body.js';
 import type { RequestContext } from '../../wire/http/context.js';
 import { HttpError } from '../../wire/http/errors.js';
 import { sendText } from '../../wire/http/reply.js';
 import type { AgentStore } from '../agents/agent-store.js';
-import { answerSegment, CHANNEL, MAX_TURN_BLOCKS, type RunBlock } from '../chanflow/answer.js';
+import { answerTurn, CHANNEL, MAX_TURN_BLOCKS, type RunBlock } from '../chanflow/answer.js';
 import { fail } from '../result.js';
 import type { AgentPlace } from '../services.js';
 import type { Executor } from './executor.js';
@@ -19,17 +19,13 @@ export interface ChanFlowParts {
 
 export async function answerChanFlow(ctx: RequestContext<unknown>, parts: ChanFlowParts): Promise<void> {
   const agent = requireAgent(ctx, parts.agents);
-  const blocks = readBlocks(await readBody(ctx));
+  const text = readTurn(await readBody(ctx));
   const run = runner(agent, ctx, parts.executor);
-  const answers: string[] = [];
-  // One after the other: the second may rely on what the first has done.
-  for (const block of blocks)
-    answers.push(await answerSegment(block, { run, topics: parts.executor.topicOptions }));
-  sendText(ctx, 200, answers.map((answer) => `${answer}\n`).join('\n'));
+  sendText(ctx, 200, await answerTurn(text, { run, topics: parts.executor.topicOptions }));
 }
 
-/** What is of other channels, or of none, is not ours to answer. */
-function readBlocks(bytes: Buffer): Segment[] {
+/** Refused before anything is executed, or not at all. */
+function readTurn(bytes: Buffer): string {
   let text: string;
   try {
     text = decode(bytes);
@@ -39,7 +35,7 @@ function readBlocks(bytes: Buffer): Segment[] {
   const blocks = decodeChanFlow(CHANNEL, text).filter(({ kind }) => kind !== 'outside');
   if (blocks.length > MAX_TURN_BLOCKS)
     throw badRequest(`at most ${MAX_TURN_BLOCKS} blocks can be sent at once`);
-  return blocks;
+  return text;
 }
 
 function runner(agent: AgentPlace, ctx: RequestContext<unknown>, executor: Executor): RunBlock {
@@ -55,7 +51,8 @@ function runner(agent: AgentPlace, ctx: RequestContext<unknown>, executor: Execu
       });
     } catch (thrown) {
       if (!(thrown instanceof HttpError)) throw thrown;
-      return { topic, result: fail('BUSY', thrown.message) };
+      const code = thrown.code === 'QUEUE_FULL' || thrown.code === 'QUEUE_TIMEOUT' ? thrown.code : 'BUSY';
+      return { topic, result: fail(code, thrown.message) };
     }
   };
 }

@@ -28,3 +28,13 @@ export function readOpenTag(line: string): OpenTag | undefined {
   );
   return { channel, topic, attributes, length: tag.length };
 }
+
+/** Where in a line, but not at its beginning, a tag of this channel opens; not one that is quoted, which speaks about tags. */
+export function findTagWithin(line: string, channel: string): number | undefined {
+  const start = `${OPEN_TAG_START}${channel}`;
+  for (let at = line.indexOf(start); at !== -1; at = line.indexOf(start, at + 1)) {
+    if (at === 0 || /[`"'“‘«]/u.test(line.charAt(at - 1))) continue;
+    if (readOpenTag(line.slice(at))?.channel === channel) return at;
+  }
+  return undefined;
+}

@@ -11,4 +11,5 @@ export interface Clause {
   readonly knownFailure?: string;
 }
 
-export type Transport = 'stdio' | 'unix' | 'tcp' | 'http';
+/** `cli`: through the command line of a client. */
+export type Transport = 'stdio' | 'unix' | 'tcp' | 'http' | 'cli';

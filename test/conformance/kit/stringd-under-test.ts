@@ -159,7 +159,7 @@ function stringdCommand(port: number, base: string, args: readonly string[]): [s
 }
 
 /** Free a moment ago: a server of another make may not know of port 0. */
-async function freePort(given: number | undefined): Promise<number> {
+export async function freePort(given?: number): Promise<number> {
   if (given !== undefined) return given;
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -21,7 +21,9 @@ import { rexdPty } from '../clauses/rexd-pty.js';
 import { rexdResume } from '../clauses/rexd-resume.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
+import { stringCli } from '../clauses/string-cli.js';
 import { stringHttp } from '../clauses/string-http.js';
+import { stringTransport } from '../clauses/string-transport.js';
 
 const tables = [
   busOurs,
@@ -43,7 +45,9 @@ const tables = [
   rexdResume,
   rexdWire,
   rexd,
+  stringCli,
   stringHttp,
+  stringTransport,
 ] as const;
 
 type IdsOf<Table> = Table extends unknown ? keyof Table : never;
@@ -54,7 +58,7 @@ export const clauses = joinTables(tables) as Readonly<Record<ClauseId, Clause>>;
 /** How a client reaches the server of a suite, unless a clause says otherwise. */
 const TRANSPORTS = { rexd: 'stdio', bus: 'unix', string: 'http' } as const;
 
-type TransportOf<Id> = Id extends `bus/${string}` ? Exclude<Transport, 'http'> : Transport;
+type TransportOf<Id> = Id extends `bus/${string}` ? Exclude<Transport, 'http' | 'cli'> : Transport;
 
 /** Ends the test as skipped. The reason is printed; a test that cannot run must not look like one that passed. */
 type Skip = (reason: string) => void;

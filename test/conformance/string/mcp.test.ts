@@ -109,7 +109,8 @@ verifies('string/ext/chanflow', async () => {
     '<𝒞=slack:dev>\nhello\n</𝒞>\n<𝒞=string:file:notes>\n/info\n</𝒞>\n<𝒞=string:main>\nplain\n</𝒞>\n';
   const { status, text } = await stringd.ask('/chanflow', { headers: ME, body });
   expect(status).toBe(200);
-  expect(text.match(/^<𝒞=[^ >]+/gmu)).toEqual(['<𝒞=string:file:notes', '<𝒞=string:main']);
+  expect(text.match(/^<𝒞=[^ >]+/gmu)).toEqual(['<𝒞=slack:dev', '<𝒞=string:file:notes', '<𝒞=string:main']);
+  expect(text.startsWith('<𝒞=slack:dev>\nhello\n</𝒞>\n<𝒞=string:file:notes ')).toBe(true);
   expect(text).toContain('\n✗ COMMAND_UNSUPPORTED: Commands must start with /.');
 });
 

@@ -48,6 +48,8 @@ describe('requests', () => {
     [['-'], { kind: 'run-input', topic: 'main', cmd: undefined }],
     [['notes', '/write', 'a.md', '-'], { kind: 'run-input', topic: 'notes', cmd: '/write a.md' }],
     [['notes', '/write a.md', '-'], { kind: 'run-input', topic: 'notes', cmd: '/write a.md' }],
+    [['/exec', 'echo $HOME | wc'], { kind: 'run', topic: 'main', cmd: '/exec echo $HOME | wc' }],
+    [['/exec', 'echo', '$HOME'], { kind: 'run', topic: 'main', cmd: "/exec echo '$HOME'" }],
     [['/exec', 'cat', '-'], { kind: 'run', topic: 'main', cmd: '/exec cat -' }],
     [['event'], { kind: 'run', topic: 'event', cmd: '/open' }],
     [['event', 'ack', 'evt_1'], { kind: 'run', topic: 'event', cmd: '/ack evt_1' }],

@@ -81,7 +81,7 @@ test('GET and DELETE have nothing to give', async () => {
   for (const method of ['GET', 'DELETE']) expect((await place.ask('/mcp', { method })).status).toBe(405);
 });
 
-test('ChanFlow: one block of answer for each of ours, in order, in the caller’s spelling', async () => {
+test('ChanFlow: each block of ours is answered where it stands, in the caller’s spelling; all else stays', async () => {
   await using place = await openDaemon();
   const send = (body: string) => place.ask('/chanflow', { headers: ME, body });
   const { status, text, headers } = await send(
@@ -114,7 +114,10 @@ test('ChanFlow: one block of answer for each of ours, in order, in the caller’
   expect((await send('<𝒞=string:main>\n/info\n')).text).toContain(
     '✗ INVALID_PAYLOAD: unterminated channel block',
   );
-  expect((await send('nothing for us')).text).toBe('');
+  expect((await send('nothing for us')).text).toBe('nothing for us');
+  expect(text).toMatch(
+    /^Let me look\.\n<𝒞=string:file:notes .*<\/𝒞>\n<𝒞=slack:dev-team>\nhello\n<\/𝒞>\n<𝒞=string:bad! /su,
+  );
   const many = '<𝒞=string:main>\n/info\n</𝒞>\n'.repeat(MAX_TURN_BLOCKS + 1);
   expect((await send(many)).status).toBe(400);
 });

@@ -77,16 +77,40 @@ describe('decoding', () => {
   });
 
   test('tags count at the beginning of a line only', () => {
-    for (const text of [
-      ' <𝒞=string:a>\n/info\n</𝒞>',
-      'x<𝒞=string:a>/info</𝒞>',
-      '<𝒞=string:a> /info',
-      '<𝒞=string:a b>\n',
-    ]) {
+    for (const text of ['<𝒞=string:a> /info', '<𝒞=string:a b>\n', ' </𝒞>\n']) {
       expect(blocks(text), text).toEqual([]);
     }
     expect(blocks('<𝒞=string:a>\n/exec echo "</𝒞>"\n </𝒞>\n</𝒞>')).toMatchObject([
       { payload: '/exec echo "</𝒞>"\n </𝒞>' },
+    ]);
+  });
+
+  test('a block that begins within a line is not executed, and not passed over in silence', () => {
+    const problem = 'channel block does not begin its line';
+    for (const [text, raw] of [
+      [' <𝒞=string:a>\n/info\n</𝒞>\nafter', '<𝒞=string:a>\n/info\n</𝒞>'],
+      ['Sure: <𝒞=string:a>\n/info\n</𝒞>', '<𝒞=string:a>\n/info\n</𝒞>'],
+      ['x<𝒞=string:a>/info</𝒞> y', '<𝒞=string:a>/info</𝒞>'],
+      ['<𝒞=slack:b>hi</𝒞> <𝒞=string:a>/info</𝒞>', undefined],
+    ] as const) {
+      expect(blocks(text)).toEqual(raw === undefined ? [] : [{ kind: 'broken', topic: 'a', raw, problem }]);
+      expect(rawOf(decode(text))).toBe(text);
+    }
+  });
+
+  test('what only speaks of tags is text', () => {
+    for (const text of [
+      'a tag is `<𝒞=string:a>`\n/info\n</𝒞>',
+      'say "<𝒞=string:a>/info</𝒞>"',
+      'a tag is <𝒞=string:a>, and it ends by </𝒞 >',
+      'a tag is <𝒞=string:a>\nwithout an end',
+      `a tag is <𝒞=string:a>\n${'x'.repeat(MAX_BLOCK_CHARS)}\n</𝒞>`,
+    ]) {
+      expect(blocks(text), text.slice(0, 60)).toEqual([]);
+      expect(rawOf(decode(text))).toBe(text);
+    }
+    expect(blocks('a tag is <𝒞=string:a>\ntext\n<𝒞=string:b>\n/info\n</𝒞>')).toMatchObject([
+      { kind: 'block', topic: 'b', payload: '/info' },
     ]);
   });
 
@@ -147,6 +171,7 @@ describe('whatever the text', () => {
       '\n',
       '\r\n',
       '/info',
+      'x <𝒞=string:m>',
       ' ',
       '<',
       '𝒞',
