@@ -3,9 +3,10 @@
 // Not by the SDK: it makes a server, a transport and a stream for each request, and refuses clients that do not say what
 // they accept. Without state there is nothing in this era that needs them.
 
-import { INTERNAL_ERROR, toError } from '../base/errors.js';
+import { INTERNAL_ERROR, RpcError, toError, toWireError, type WireError } from '../base/errors.js';
 import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../wire/jsonrpc/message.js';
 import type { McpId, McpRequest } from './message-reader.js';
+import { capabilitiesOf, methodsOf } from './method.js';
 import { describeTool, type McpDefinition } from './server.js';
 import type { ToolContext, ToolResult } from './tool.js';
 import { UnknownToolError } from './tool-table.js';
@@ -19,7 +20,7 @@ export interface McpReply {
   readonly jsonrpc: '2.0';
   readonly id: McpId;
   readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly message: string };
+  readonly error?: WireError;
 }
 
 /** Never rejects but with the reason of the context's signal. */
@@ -43,16 +44,38 @@ export async function answerRequest(
         ? { jsonrpc: '2.0', id, result: {} }
         : failure(id, INVALID_PARAMS, `level must be one of ${LOG_LEVELS.join(', ')}`);
     default:
-      return failure(id, METHOD_NOT_FOUND, 'Method not found');
+      return await answerMethod(request, definition, ctx);
   }
 }
+
+async function answerMethod(
+  { id, method, params = {} }: McpRequest,
+  definition: McpDefinition,
+  { signal }: ToolContext,
+): Promise<McpReply> {
+  const methods = methodsOf(definition);
+  const answer = Object.hasOwn(methods, method) ? methods[method] : undefined;
+  if (answer === undefined) return failure(id, METHOD_NOT_FOUND, 'Method not found');
+  try {
+    const result = await answer(params, { signal });
+    return 'needs' in result ? failure(id, INTERNAL_ERROR, CANNOT_ASK) : { jsonrpc: '2.0', id, result };
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (!(thrown instanceof RpcError)) definition.onError?.(toError(thrown));
+    return { jsonrpc: '2.0', id, error: toWireError(thrown) };
+  }
+}
+
+/** An answer to a question of ours would come by a request of its own, which might reach anybody. */
+const CANNOT_ASK =
+  'this needs an answer of the client, which has no way back to us without a session: use the revision 2026-07-28, or standard streams';
 
 function initialize(params: Readonly<Record<string, unknown>>, definition: McpDefinition): object {
   const { name, title, version, instructions } = definition;
   const asked = params['protocolVersion'];
   return {
     protocolVersion: HANDSHAKE_VERSIONS.find((each) => each === asked) ?? HANDSHAKE_VERSIONS[0],
-    capabilities: { tools: { listChanged: false }, logging: {} },
+    capabilities: capabilitiesOf(definition),
     serverInfo: { name, ...(title !== undefined && { title }), version },
     ...(instructions !== undefined && { instructions }),
   };
@@ -76,7 +99,8 @@ async function callTool(
   }
 }
 
-function toWire({ content, structured, isError }: ToolResult): object {
+function toWire({ content, structured, isError, needs }: ToolResult): object {
+  if (needs !== undefined) return { content: [{ type: 'text', text: CANNOT_ASK }], isError: true };
   return {
     content,
     ...(structured !== undefined && { structuredContent: structured }),

@@ -102,14 +102,18 @@ class Exchange {
     const token = progressTokenOf(request);
     const canStream = accepts(this.#ctx, 'text/event-stream');
     return {
-      // Only a tool has use for it, and making one costs as much as many a call.
-      signal: request.method === 'tools/call' ? this.#ctx.signal : NEVER,
+      // Only what takes long has use for it, and making one costs as much as many a call.
+      signal: SHORT.has(request.method) ? NEVER : this.#ctx.signal,
       progress: (step) => {
         if (token === undefined || !canStream) return;
         const params = { progressToken: token, ...step };
         this.#tell({ jsonrpc: '2.0', method: 'notifications/progress', params });
       },
-      log: () => {}, // a client sets the level of a session, and there is none
+      // A client sets the level of a session, and there is none: whoever calls is told all of it.
+      log: (level, data) => {
+        if (canStream)
+          this.#tell({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data } });
+      },
     };
   }
 
@@ -130,6 +134,7 @@ class Exchange {
 }
 
 const NEVER = newAbort().signal;
+const SHORT: ReadonlySet<string> = new Set(['initialize', 'ping', 'tools/list', 'logging/setLevel']);
 
 function progressTokenOf({ params }: McpRequest): string | number | undefined {
   const meta = params?.['_meta'];
@@ -141,7 +146,7 @@ function progressTokenOf({ params }: McpRequest): string | number | undefined {
 }
 
 function namesVersion(member: ReadMember): boolean {
-  if (member === undefined || isRefusal(member)) return false;
+  if (member === undefined || isRefusal(member) || 'answer' in member) return false;
   const meta = member.params?.['_meta'];
   return typeof meta === 'object' && meta !== null && Object.hasOwn(meta, VERSION_KEY);
 }

@@ -114,6 +114,10 @@ export class LineTransport implements Transport {
       this.#write(member);
       return;
     }
+    if ('answer' in member) {
+      this.onmessage?.(member.answer);
+      return;
+    }
     if (isRequest(member)) this.#open.set(member.id, batch);
     this.onmessage?.(member);
     // What is called off is not answered.

@@ -36,8 +36,16 @@ export type ReadLine =
   | { readonly kind: 'one'; readonly member: ReadMember }
   | { readonly kind: 'batch'; readonly members: readonly ReadMember[] };
 
-/** Undefined for an answer: we never ask. */
-export type ReadMember = McpRequest | McpNotification | Refusal | undefined;
+/** What we have asked for, answered. Only over lines do we ask at all. */
+export interface McpAnswer {
+  readonly answer: { readonly jsonrpc: '2.0'; readonly id: McpId } & (
+    | { readonly result: Record<string, unknown> }
+    | { readonly error: { readonly code: number; readonly message: string } }
+  );
+}
+
+/** Undefined for an answer that is none. */
+export type ReadMember = McpRequest | McpNotification | McpAnswer | Refusal | undefined;
 
 /** Members of one batch, as two older revisions allow them. */
 export const MAX_BATCH = 256;
@@ -74,8 +82,9 @@ export function refuse(id: McpId | null, code: number, message: string): Refusal
 /** Nothing but the members that a message has: the SDK passes over, without an answer, one that has more. */
 function readMember(value: unknown): ReadMember {
   const kind = classify(value);
-  if (kind === 'response' || kind === 'bad-response') return undefined;
+  if (kind === 'bad-response') return undefined;
   const { id, method, params } = isObject(value) ? value : ({} as Unchecked);
+  if (kind === 'response') return isMcpId(id) ? readAnswer(id, value as Unchecked) : undefined;
   const answerTo = isMcpId(id) ? id : null;
   if (kind === 'bad-request')
     return refuse(answerTo, INVALID_REQUEST, `Invalid Request: ${whatIsWrong(value) ?? 'not a message'}`);
@@ -90,6 +99,16 @@ function readMember(value: unknown): ReadMember {
     method: method as string,
     ...(given !== undefined && { params: given as Record<string, unknown> }),
   };
+}
+
+function readAnswer(id: McpId, { result, error }: Unchecked): McpAnswer | undefined {
+  if (isObject(error)) {
+    const { code, message } = error as { code?: unknown; message?: unknown };
+    return { answer: { jsonrpc: '2.0', id, error: { code: Number(code), message: String(message) } } };
+  }
+  return isObject(result)
+    ? { answer: { jsonrpc: '2.0', id, result: result as Record<string, unknown> } }
+    : undefined;
 }
 
 function isMcpId(id: unknown): id is McpId {

@@ -4,10 +4,11 @@
 
 import type * as Sdk from '@modelcontextprotocol/server';
 import type { McpServer, McpServerFactory, ServerContext } from '@modelcontextprotocol/server';
-import { LocalError, RpcError, toError } from '../base/errors.js';
+import { RpcError, toError } from '../base/errors.js';
 import { toJsonSchema } from './json-schema.js';
+import { capabilitiesOf, type McpMethods, methodsOf } from './method.js';
 import type { Prompt } from './prompt.js';
-import type { ToolContext, ToolDefinition, ToolResult } from './tool.js';
+import type { ToolAnswers, ToolContext, ToolDefinition, ToolNeeds, ToolResult } from './tool.js';
 import { type ToolTable, UnknownToolError } from './tool-table.js';
 
 export interface McpDefinition {
@@ -18,6 +19,10 @@ export interface McpDefinition {
   readonly instructions?: string;
   readonly tools: ToolTable;
   readonly prompts?: readonly Prompt[];
+  /** Further requests that are answered; those of MCP go before ours of the same name. */
+  readonly methods?: McpMethods;
+  /** What they are announced by. */
+  readonly capabilities?: Readonly<Record<string, object>>;
   /** Capabilities that no revision of MCP has, by their names. */
   readonly experimental?: Readonly<Record<string, object>>;
   /** A client of the `initialize` era has come, and may be told things that it has not asked for. Later ones may not. */
@@ -34,10 +39,17 @@ export async function createServerFactory(
   definition: McpDefinition | ((request: Request | undefined) => McpDefinition),
 ): Promise<McpServerFactory> {
   const sdk = await import('@modelcontextprotocol/server');
+  // Of this process: what a client brings back to another one is refused.
+  const states = sdk.createRequestStateCodec({ key: crypto.getRandomValues(new Uint8Array(32)) });
   return ({ requestInfo }) => {
     const own = typeof definition === 'function' ? definition(requestInfo) : definition;
-    return createServer(sdk, own, own.tools.definitions.map(describeTool));
+    return createServer({ sdk, states }, own, own.tools.definitions.map(describeTool));
   };
+}
+
+interface Parts {
+  readonly sdk: typeof Sdk;
+  readonly states: ReturnType<typeof Sdk.createRequestStateCodec>;
 }
 
 type DescribedTool = ReturnType<typeof describe>;
@@ -65,21 +77,14 @@ function describe(tool: ToolDefinition) {
   };
 }
 
-function createServer(
-  sdk: typeof Sdk,
-  definition: McpDefinition,
-  tools: readonly DescribedTool[],
-): McpServer {
-  const { name, title, version, instructions, prompts = [], experimental, onInitialized } = definition;
+function createServer(parts: Parts, definition: McpDefinition, tools: readonly DescribedTool[]): McpServer {
+  const { sdk, states } = parts;
+  const { name, title, version, instructions, onInitialized } = definition;
   const server = new sdk.McpServer(
     { name, version, ...(title !== undefined && { title }) },
     {
-      capabilities: {
-        tools: { listChanged: false },
-        logging: {},
-        ...(experimental !== undefined && { experimental: { ...experimental } as never }),
-        ...(prompts.length > 0 && { prompts: { listChanged: false }, completions: {} }),
-      },
+      capabilities: capabilitiesOf(definition) as never,
+      requestState: { verify: (state, ctx) => states.verify(state, ctx) },
       ...(instructions !== undefined && { instructions }),
     },
   );
@@ -88,65 +93,59 @@ function createServer(
   low.setRequestHandler('tools/list', () => ({ tools: [...tools] as never }));
   low.setRequestHandler('tools/call', async ({ params }, ctx) => {
     try {
-      return toWire(await definition.tools.call(params.name, params.arguments, toolContext(ctx, definition)));
+      const result = await definition.tools.call(params.name, params.arguments, toolContext(ctx, definition));
+      return result.needs === undefined ? toWire(result) : await ask(parts, result.needs);
     } catch (thrown) {
-      if (thrown instanceof UnknownToolError) throw invalidParams(sdk, thrown);
+      if (thrown instanceof UnknownToolError)
+        throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, thrown.message);
       throw thrown;
     }
   });
-  if (prompts.length > 0) servePrompts(sdk, low, prompts);
+  for (const [method, answer] of Object.entries(methodsOf(definition)))
+    low.setRequestHandler(
+      method as 'prompts/list',
+      (async (request: { params?: Record<string, unknown> }, ctx: ServerContext) => {
+        try {
+          const context = { signal: ctx.mcpReq.signal, ...answersOf(ctx) };
+          const result = await answer(request.params ?? {}, context);
+          return 'needs' in result ? await ask(parts, result.needs as ToolNeeds) : result;
+        } catch (thrown) {
+          if (thrown instanceof RpcError)
+            throw new sdk.ProtocolError(thrown.code, thrown.message, thrown.data);
+          throw thrown;
+        }
+      }) as never,
+    );
   if (onInitialized !== undefined)
     low.oninitialized = () =>
       onInitialized((method, params) => low.notification({ method, params: { ...params } }));
   return server;
 }
 
-function servePrompts(sdk: typeof Sdk, low: McpServer['server'], prompts: readonly Prompt[]): void {
-  const find = (name: string): Prompt => {
-    const prompt = prompts.find((each) => each.name === name);
-    if (prompt !== undefined) return prompt;
-    throw invalidParams(sdk, new Error(`no prompt ${JSON.stringify(name.slice(0, 64))}`));
-  };
-  low.setRequestHandler('prompts/list', () => ({ prompts: prompts.map(describePrompt) }));
-  low.setRequestHandler('prompts/get', async ({ params }) => {
-    const prompt = find(params.name);
-    try {
-      const text = await prompt.get(params.arguments ?? {});
-      return {
-        description: prompt.description,
-        messages: [{ role: 'user', content: { type: 'text', text } }],
-      };
-    } catch (thrown) {
-      if (thrown instanceof LocalError || thrown instanceof RpcError) throw invalidParams(sdk, thrown);
-      throw thrown;
-    }
-  });
-  low.setRequestHandler('completion/complete', async ({ params: { ref, argument } }) => {
-    const prompt = ref.type === 'ref/prompt' ? prompts.find((each) => each.name === ref.name) : undefined;
-    const complete = prompt?.arguments?.find((each) => each.name === argument.name)?.complete;
-    const values = (await complete?.(argument.value)) ?? [];
-    const shown = values.slice(0, MAX_COMPLETIONS);
-    return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
-  });
-}
-
-/** MCP's own bound on the values of one completion. */
-export const MAX_COMPLETIONS = 100;
-
-function describePrompt({ name, title, description, arguments: args = [] }: Prompt) {
+/** A client of the `initialize` era is asked by requests of their own, which the SDK makes of this. */
+async function ask({ states }: Parts, { requests, state }: ToolNeeds) {
   return {
-    name,
-    ...(title !== undefined && { title }),
-    description,
-    arguments: args.map((arg) => ({
-      name: arg.name,
-      description: arg.description,
-      required: arg.required === true,
-    })),
+    resultType: 'input_required' as const,
+    inputRequests: { ...requests } as never,
+    ...(state !== undefined && { requestState: await states.mint(state) }),
   };
 }
 
-function toolContext({ mcpReq }: ServerContext, { onError }: McpDefinition): ToolContext {
+function answersOf({ mcpReq }: ServerContext): { answers: ToolAnswers } {
+  const { inputResponses = {} } = mcpReq;
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const capabilities = envelope?.['io.modelcontextprotocol/clientCapabilities'];
+  return {
+    answers: {
+      responses: inputResponses,
+      state: mcpReq.requestState(),
+      clientCapabilities: (capabilities ?? {}) as Readonly<Record<string, unknown>>,
+    },
+  };
+}
+
+function toolContext(ctx: ServerContext, { onError }: McpDefinition): ToolContext {
+  const { mcpReq } = ctx;
   const { _meta: meta } = mcpReq;
   const progressToken = meta?.progressToken;
   // A client that has gone has no use for either.
@@ -156,6 +155,7 @@ function toolContext({ mcpReq }: ServerContext, { onError }: McpDefinition): Too
     });
   };
   return {
+    ...answersOf(ctx),
     signal: mcpReq.signal,
     progress: (step) => {
       if (progressToken === undefined || mcpReq.signal.aborted) return;
@@ -173,8 +173,4 @@ function toWire({ content, structured, isError }: ToolResult) {
     ...(structured !== undefined && { structuredContent: { ...structured } }),
     ...(isError === true && { isError }),
   };
-}
-
-function invalidParams(sdk: typeof Sdk, cause: Error): Error {
-  return new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, cause.message);
 }

@@ -26,7 +26,34 @@ export interface ToolDefinition<Input extends z.ZodMiniObject = z.ZodMiniObject>
 export type ToolContent =
   | { readonly type: 'text'; readonly text: string }
   /** `data` in base64. */
-  | { readonly type: 'image'; readonly data: string; readonly mimeType: string };
+  | { readonly type: 'image' | 'audio'; readonly data: string; readonly mimeType: string }
+  | { readonly type: 'resource'; readonly resource: ToolResource };
+
+export type ToolResource = { readonly uri: string; readonly mimeType: string } & (
+  | { readonly text: string }
+  /** In base64. */
+  | { readonly blob: string }
+);
+
+/** What only the caller can tell, its user or its model; the call is made once more with the answers. */
+export interface ToolNeeds {
+  readonly requests: Readonly<Record<string, ToolQuestion>>;
+  /** Comes back with the answers as it was; the caller can read it, but not change it. */
+  readonly state?: unknown;
+}
+
+export interface ToolQuestion {
+  readonly method: 'elicitation/create' | 'sampling/createMessage' | 'roots/list';
+  readonly params?: Readonly<Record<string, unknown>>;
+}
+
+export interface ToolAnswers {
+  /** By the names of the questions, as they came: nobody has checked them. */
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly state: unknown;
+  /** What may be asked at all. */
+  readonly clientCapabilities: Readonly<Record<string, unknown>>;
+}
 
 /** Either of `content` and `structured` tells all of it: some clients show a model the one, some the other. */
 export interface ToolResult {
@@ -34,6 +61,8 @@ export interface ToolResult {
   readonly structured?: Readonly<Record<string, unknown>>;
   /** The call was in vain; the text says why and what to do. */
   readonly isError?: boolean;
+  /** There is no result yet: this has to be known first. */
+  readonly needs?: ToolNeeds;
 }
 
 export interface ToolProgress {
@@ -51,6 +80,8 @@ export interface ToolContext {
   /** For callers that want to know how it goes; nothing happens when nobody does. */
   readonly progress: (step: ToolProgress) => void;
   readonly log: (level: ToolLogLevel, message: string) => void;
+  /** Of what was asked the last time; nothing where callers cannot be asked. */
+  readonly answers?: ToolAnswers;
 }
 
 export interface Tool {
@@ -85,5 +116,14 @@ export function failedResult(
 
 /** What a result says in words. */
 export function textOf({ content }: ToolResult): string {
-  return content.map((part) => (part.type === 'text' ? part.text : `[${part.mimeType}]`)).join('\n');
+  return content.map(sayPart).join('\n');
+}
+
+function sayPart(part: ToolContent): string {
+  if (part.type === 'text') return part.text;
+  return part.type === 'resource' ? sayResource(part.resource) : `[${part.mimeType}]`;
+}
+
+function sayResource(resource: ToolResource): string {
+  return 'text' in resource ? resource.text : `[${resource.uri}]`;
 }

@@ -1,6 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
+import { RpcError } from '../../../src/base/errors.js';
 import { openLog } from '../../../src/base/log.js';
 import { HANDSHAKE_VERSIONS } from '../../../src/mcp/handshake-era.js';
 import { McpHttpEndpoint } from '../../../src/mcp/http-endpoint.js';
@@ -17,13 +18,25 @@ const definition: McpDefinition = {
   tools: new ToolTable([
     bindTool(
       { name: 'echo', description: 'Says it again.', input: z.object({ text: z.string() }) },
-      async ({ text }, { progress }) => {
+      async ({ text }, { progress, log }) => {
         if (text === 'slow') progress({ progress: 1, message: 'still at it' });
         if (text === 'throw') throw new Error('broken');
+        if (text === 'log') log('info', 'said on the way');
+        if (text === 'ask') return { content: [], needs: { requests: { who: { method: 'roots/list' } } } };
         return textResult(text);
       },
     ),
   ]),
+  prompts: [{ name: 'greet', description: 'Greets.', get: async () => 'Hello' }],
+  methods: {
+    'resources/list': async () => ({ resources: [] }),
+    'resources/read': async ({ uri }) => {
+      if (uri === 'x:throw') throw new Error('secret');
+      if (uri === 'x:ask') return { needs: { requests: {} } };
+      throw new RpcError(-32_602, 'no such resource', { data: { uri } });
+    },
+  },
+  capabilities: { resources: {} },
 };
 
 interface Place extends AsyncDisposable {
@@ -61,7 +74,7 @@ test('the handshake era: a version that is known is echoed, any other is answere
     expect((await place.call('initialize', { protocolVersion })).json['result']).toMatchObject({
       protocolVersion,
       serverInfo: { name: 'test', version: '1' },
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, prompts: {}, completions: {}, resources: {} },
     });
   const { headers, json } = await place.call('initialize', { protocolVersion: '1999-01-01' });
   expect(json['result']).toMatchObject({ protocolVersion: HANDSHAKE_VERSIONS[0] });
@@ -101,6 +114,51 @@ test('who takes only a stream gets one, and progress makes one of any answer', a
   expect(json.json).toMatchObject({ id: 1, result: { content: [{ text: 'slow' }] } });
 });
 
+test('prompts and further methods are served, their errors told, and faults of ours kept to ourselves', async () => {
+  await using place = await serve();
+  const result = async (method: string, params?: object) => (await place.call(method, params)).json['result'];
+  const error = async (method: string, params?: object) => (await place.call(method, params)).json['error'];
+  expect(await result('prompts/list')).toMatchObject({ prompts: [{ name: 'greet' }] });
+  expect(await result('prompts/get', { name: 'greet' })).toMatchObject({
+    messages: [{ content: { text: 'Hello' } }],
+  });
+  expect(await error('prompts/get', { name: 'none' })).toMatchObject({ code: -32_602 });
+  expect(await result('resources/list')).toEqual({ resources: [] });
+  expect(await error('resources/read', { uri: 'x:1' })).toEqual({
+    code: -32_602,
+    message: 'no such resource',
+    data: { uri: 'x:1' },
+  });
+  expect(await error('resources/read', { uri: 'x:throw' })).toEqual({
+    code: -32_603,
+    message: 'Internal error',
+  });
+});
+
+test('what a tool logs is told before its answer to who takes a stream', async () => {
+  await using place = await serve();
+  const params = { name: 'echo', arguments: { text: 'log' } };
+  const streamed = await place.call('tools/call', params, { Accept: 'application/json, text/event-stream' });
+  expect(streamed.events.map(({ data }) => data)).toMatchObject([
+    { method: 'notifications/message', params: { level: 'info', data: 'said on the way' } },
+    { id: 1 },
+  ]);
+  expect((await place.call('tools/call', params, { Accept: 'application/json' })).json).toMatchObject({
+    id: 1,
+  });
+});
+
+test('without a session nobody is asked in the middle of a call: what to use instead is said', async () => {
+  await using place = await serve();
+  const { json } = await place.call('tools/call', { name: 'echo', arguments: { text: 'ask' } });
+  expect(json['result']).toMatchObject({
+    isError: true,
+    content: [{ text: expect.stringContaining('2026-07-28') }],
+  });
+  const asked = await place.call('resources/read', { uri: 'x:ask' });
+  expect(asked.json['error']).toMatchObject({ message: expect.stringContaining('2026-07-28') });
+});
+
 test('notifications and answers are taken with 202 and no body', async () => {
   await using place = await serve();
   for (const json of [
@@ -123,7 +181,7 @@ test('what is wrong is said in JSON-RPC', async () => {
   expect(codeOf(await place.ask({ json: Array.from({ length: MAX_BATCH + 1 }, () => ({})) }))).toEqual([
     400, -32_600,
   ]);
-  expect(codeOf(await place.call('resources/list'))).toEqual([200, -32_601]);
+  expect(codeOf(await place.call('resources/none'))).toEqual([200, -32_601]);
   expect(codeOf(await place.call('tools/call', { name: 'nothing' }))).toEqual([200, -32_602]);
   expect(codeOf(await place.call('tools/call', {}))).toEqual([200, -32_602]);
   expect(codeOf(await place.call('ping', {}, { 'MCP-Protocol-Version': '1999-01-01' }))).toEqual([

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { LocalError } from '../../../src/base/errors.js';
 import { bindTool, textResult } from '../../../src/mcp/tool.js';
-import { MAX_COMPLETIONS } from '../../../src/mcp/server.js';
+import { MAX_COMPLETIONS } from '../../../src/mcp/prompt-methods.js';
 import { serveLines } from '../../../src/mcp/serve-lines.js';
 import { ToolTable } from '../../../src/mcp/tool-table.js';
 import { linkedPair } from '../../../src/wire/transport/memory.js';
@@ -23,6 +23,21 @@ const count = bindTool(
     for (let i = 1; i <= to; i++) ctx.progress({ progress: i, total: to });
     ctx.log('info', 'counted');
     return textResult(String(to), { sum: to });
+  },
+);
+
+const confirm = bindTool(
+  { name: 'confirm', description: 'Asks first.', input: z.object({}) },
+  async (_, { answers }) => {
+    const given = answers?.responses['sure'] as { content?: { ok?: boolean } } | undefined;
+    if (given !== undefined)
+      return textResult(`${given.content?.ok === true ? 'done' : 'left'}, ${JSON.stringify(answers?.state)}`);
+    const requestedSchema = { type: 'object', properties: { ok: { type: 'boolean' } } };
+    const params = { mode: 'form', message: 'Sure?', requestedSchema };
+    return {
+      content: [],
+      needs: { requests: { sure: { method: 'elicitation/create', params } }, state: { n: 1 } },
+    };
   },
 );
 
@@ -53,7 +68,7 @@ const META = {
 
 async function serve() {
   const [near, far] = linkedPair();
-  const definition = { name: 'test', version: '1', tools: new ToolTable([count]), prompts: [greet] };
+  const definition = { name: 'test', version: '1', tools: new ToolTable([count, confirm]), prompts: [greet] };
   const connection = await serveLines(far, definition);
   const lines: Line[] = [];
   let held = '';
@@ -72,6 +87,7 @@ async function serve() {
       near.output.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params })}\n`);
       return await until(() => lines.find((line) => line.id === wanted), `an answer to ${method}`);
     },
+    write: (message: object) => void near.output.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`),
     connection,
     [Symbol.asyncDispose]: async () => {
       await near.close();
@@ -88,7 +104,9 @@ test.each(['2024-11-05', '2025-11-25'])(
     const { result } = await server.ask('initialize', hello);
     expect(result).toMatchObject({ protocolVersion: era, serverInfo: { name: 'test' } });
     const { result: listed } = await server.ask('tools/list');
-    expect(listed).toMatchObject({ tools: [{ name: 'count', inputSchema: { required: ['to'] } }] });
+    expect(listed).toMatchObject({
+      tools: [{ name: 'count', inputSchema: { required: ['to'] } }, { name: 'confirm' }],
+    });
     const call = { name: 'count', arguments: { to: 2 }, _meta: { progressToken: 'p' } };
     const { result: counted } = await server.ask('tools/call', call);
     expect(counted).toMatchObject({ content: [{ text: '2' }], structuredContent: { sum: 2 } });
@@ -108,6 +126,40 @@ test('without a handshake, each request says which revision it is of', async () 
   expect(result).toMatchObject({ supportedVersions: ['2026-07-28'] });
   const call = { name: 'count', arguments: { to: 1 }, _meta: META };
   expect((await server.ask('tools/call', call)).result).toMatchObject({ structuredContent: { sum: 1 } });
+});
+
+test('what a tool has to know from the user is asked in the way of the era', async () => {
+  await using early = await serve();
+  const capabilities = { elicitation: { form: {} } };
+  const clientInfo = { name: 't', version: '1' };
+  await early.ask('initialize', { protocolVersion: '2025-11-25', capabilities, clientInfo });
+  early.write({ method: 'notifications/initialized' });
+  const called = early.ask('tools/call', { name: 'confirm', arguments: {} });
+  const asked = await until(
+    () => early.lines.find(({ method }) => method === 'elicitation/create'),
+    'the question',
+    20_000,
+  );
+  expect(asked.params).toMatchObject({ message: 'Sure?' });
+  early.write({ id: asked.id, result: { action: 'accept', content: { ok: true } } });
+  expect((await called).result).toMatchObject({ content: [{ text: 'done, {"n":1}' }] });
+
+  await using late = await serve();
+  const meta = { ...META, 'io.modelcontextprotocol/clientCapabilities': capabilities };
+  const ask = (more: object) =>
+    late.ask('tools/call', { name: 'confirm', arguments: {}, _meta: meta, ...more });
+  const { result } = await ask({});
+  expect(result).toMatchObject({
+    resultType: 'input_required',
+    inputRequests: { sure: { method: 'elicitation/create', params: { message: 'Sure?' } } },
+  });
+  const inputResponses = { sure: { action: 'accept', content: { ok: false } } };
+  const requestState = String(result?.['requestState']);
+  expect((await ask({ inputResponses, requestState })).result).toMatchObject({
+    content: [{ text: 'left, {"n":1}' }],
+  });
+  const { error } = await ask({ inputResponses, requestState: `${requestState}x` });
+  expect(error).toMatchObject({ code: -32602 });
 });
 
 test('a revision that nobody knows is refused with those that are known', async () => {
