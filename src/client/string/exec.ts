@@ -1,13 +1,13 @@
 // One command over POST /exec: sent once and never again, its output as it comes, called off when nobody wants it any more.
 
 import { newAbort } from '../../base/abort.js';
-import { deadline } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { decodeEvents } from '../../wire/sse/decode.js';
 import { DaemonUnreachableError, type StringdError } from './errors.js';
 import { ExecAnswer, type ExecResult, notBegun } from './exec-result.js';
 import { type HttpDaemon, readChunks, type Reply } from './http-daemon.js';
 import { pause } from './pause.js';
+import { type TimeLimit, timeLimit } from './time-limit.js';
 
 /** How long a command is told again that it is not wanted, until the daemon knows of it. */
 export const CANCEL_WAIT_MS = 2000;
@@ -48,7 +48,7 @@ class ExecCall {
   readonly #order: ExecOrder;
   readonly #requestId: string;
   readonly #connection = newAbort();
-  readonly #wish: ReturnType<typeof deadline> | undefined;
+  readonly #wish: TimeLimit | undefined;
   readonly #answer = new ExecAnswer();
   #calledOff: Promise<void> | undefined;
   #isSent = false;
@@ -59,7 +59,7 @@ class ExecCall {
     this.#order = order;
     this.#requestId = order.requestId ?? crypto.randomUUID();
     const also = order.signal === undefined ? [] : [order.signal];
-    if (order.timeoutMs !== undefined) this.#wish = deadline(order.timeoutMs, { also });
+    if (order.timeoutMs !== undefined) this.#wish = timeLimit(order.timeoutMs, { also });
     this.#signal?.addEventListener('abort', this.#stop, { once: true });
   }
 
@@ -84,7 +84,7 @@ class ExecCall {
   /** Nothing of it is left on this side, and the daemon knows when it was left. */
   async end(): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#stop);
-    this.#wish?.[Symbol.dispose]();
+    this.#wish?.end();
     if (this.#isSent && !this.#isOver) this.#stop();
     await this.#calledOff;
     this.#connection.abort();
@@ -133,12 +133,13 @@ class ExecCall {
 
   async #callOff(): Promise<void> {
     const reason: unknown = this.#signal?.reason;
-    using limit = deadline(CANCEL_WAIT_MS);
+    const limit = timeLimit(CANCEL_WAIT_MS);
     try {
       while (!this.#isOver && !(await this.#cancel(limit.signal))) await pause(CANCEL_PAUSE_MS, limit.signal);
     } catch {
       // Told for long enough, or nobody is there to be told.
     } finally {
+      limit.end();
       this.#connection.abort(reason);
     }
   }

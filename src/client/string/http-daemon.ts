@@ -1,8 +1,8 @@
 // One stringd by its address: requests to it, and what it answers, within caps. Nothing here is of Node alone.
 
-import { deadline } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { DaemonUnreachableError, NotStringdError, StringdError } from './errors.js';
+import { timeLimit } from './time-limit.js';
 
 /** A question that is answered at once, if at all. */
 export const ASK_TIMEOUT_MS = 30_000;
@@ -51,10 +51,14 @@ export class HttpDaemon {
     options: { signal?: AbortSignal; timeoutMs?: number } = {},
   ): Promise<string> {
     const { signal, timeoutMs = ASK_TIMEOUT_MS } = options;
-    using limit = deadline(timeoutMs, signal === undefined ? {} : { also: [signal] });
-    const response = await this.open(question, limit.signal);
-    if (!response.ok) throw await this.refusal(response);
-    return await this.#read(response, limit.signal);
+    const limit = timeLimit(timeoutMs, signal === undefined ? {} : { also: [signal] });
+    try {
+      const response = await this.open(question, limit.signal);
+      if (!response.ok) throw await this.refusal(response);
+      return await this.#read(response, limit.signal);
+    } finally {
+      limit.end();
+    }
   }
 
   /** As soon as the status is known; the body is the caller's to read. Rejects with a DaemonUnreachableError. */

@@ -1,13 +1,13 @@
 // The events of an agent as they come, over one connection after another: each once, none left out.
 
 import { newAbort } from '../../base/abort.js';
-import { deadline } from '../../base/deadline.js';
 import { LocalError, toError } from '../../base/errors.js';
 import type { StreamedEvent } from '../../string/protocol.js';
 import { decodeEvents } from '../../wire/sse/decode.js';
 import { StringdError } from './errors.js';
 import { type HttpDaemon, readChunks } from './http-daemon.js';
 import { pause } from './pause.js';
+import { type TimeLimit, timeLimit } from './time-limit.js';
 
 /** The first attempt after a loss comes this much later; each further one after twice as long. */
 export const MIN_RECONNECT_MS = 250;
@@ -75,36 +75,40 @@ async function* readStream(
   signal: AbortSignal,
 ): AsyncGenerator<StreamedEvent | undefined, void, undefined> {
   const { idleTimeoutMs = STREAM_IDLE_MS, replay = true, lastEventIdIn = 'header' } = options;
-  using connection = new Idle(idleTimeoutMs, signal);
   const query = new URLSearchParams();
   // After a loss what came meanwhile is wanted in any case.
   if (!replay && last === undefined) query.set('replay', '0');
   if (last !== undefined && lastEventIdIn === 'query') query.set('last_event_id', last);
-  const response = await daemon.open(
-    {
-      method: 'GET',
-      path: `/events/stream${query.size === 0 ? '' : `?${query.toString()}`}`,
-      agentId,
-      headers: {
-        Accept: 'text/event-stream',
-        ...(last !== undefined && lastEventIdIn === 'header' && { 'Last-Event-ID': last }),
+  const connection = new Idle(idleTimeoutMs, signal);
+  try {
+    const response = await daemon.open(
+      {
+        method: 'GET',
+        path: `/events/stream?${query.toString()}`.replace(/\?$/, ''),
+        agentId,
+        headers: {
+          Accept: 'text/event-stream',
+          ...(last !== undefined && lastEventIdIn === 'header' && { 'Last-Event-ID': last }),
+        },
       },
-    },
-    connection.signal,
-  );
-  if (!response.ok) throw await daemon.refusal(response);
-  for await (const { event, data } of decodeEvents(connection.watch(readChunks(response)))) {
-    if (event === 'ready') options.onConnected?.();
-    yield event === 'event' ? (JSON.parse(data) as StreamedEvent) : undefined;
+      connection.signal,
+    );
+    if (!response.ok) throw await daemon.refusal(response);
+    for await (const { event, data } of decodeEvents(connection.watch(readChunks(response)))) {
+      if (event === 'ready') options.onConnected?.();
+      yield event === 'event' ? (JSON.parse(data) as StreamedEvent) : undefined;
+    }
+  } finally {
+    connection.end();
   }
 }
 
 /** Aborts a connection over which nothing has come for long. While the reader is busy with an event, time does not count. */
-class Idle implements Disposable {
+class Idle {
   readonly #ms: number;
   readonly #outer: AbortSignal;
   readonly #controller = newAbort();
-  #timer: ReturnType<typeof deadline> | undefined;
+  #timer: TimeLimit | undefined;
 
   constructor(ms: number, outer: AbortSignal) {
     this.#ms = ms;
@@ -127,7 +131,7 @@ class Idle implements Disposable {
     }
   }
 
-  [Symbol.dispose](): void {
+  end(): void {
     this.#stop();
     this.#outer.removeEventListener('abort', this.#follow);
     this.#controller.abort();
@@ -136,13 +140,13 @@ class Idle implements Disposable {
   #start(): void {
     this.#stop();
     const reason = (): Error => new LocalError('STREAM_IDLE', `nothing was heard for ${this.#ms} ms`);
-    this.#timer = deadline(this.#ms, { reason });
+    this.#timer = timeLimit(this.#ms, { reason });
     const { signal } = this.#timer;
     signal.addEventListener('abort', () => this.#controller.abort(signal.reason), { once: true });
   }
 
   #stop(): void {
-    this.#timer?.[Symbol.dispose]();
+    this.#timer?.end();
   }
 
   readonly #follow = (): void => this.#controller.abort(this.#outer.reason);

@@ -11,6 +11,7 @@ import {
   StringdError,
   stripContentPrefix,
 } from '../../../../src/client/string/browser.js';
+import { runs } from '../../../helpers/runs.js';
 import { CANCEL_WAIT_MS } from '../../../../src/client/string/exec.js';
 import {
   event,
@@ -79,7 +80,7 @@ test('the answer may come in any pieces, with any line ends', async () => {
       const { client } = clientFor(() => stream([...pieces, all.slice(at)]));
       expect(await client.exec('main', '/x')).toMatchObject({ ok: true, content: 'π ≠ 3 𝒞\n' });
     }),
-    { numRuns: 200 },
+    { numRuns: runs(500) },
   );
 });
 
