@@ -6,7 +6,7 @@
 // comments, which V8 skips at a hundredth of the price of code (docs/decisions/0010).
 
 import { createHash } from 'node:crypto';
-import { build, type Metafile, type OutputFile, type Plugin, transform } from 'esbuild';
+import { build, type Metafile, type Plugin, transform } from 'esbuild';
 
 /** Native add-ons stay outside the bundle: they are loaded from node_modules, and only when they are needed. */
 const EXTERNAL = ['@lydell/node-pty', 'libsql'];
@@ -20,7 +20,7 @@ const COMMENT_END = '*\u0001/';
 
 interface Part {
   readonly name: string;
-  /** The body of a CommonJS module. */
+  /** The body of a module. */
   readonly code: string;
 }
 
@@ -49,11 +49,22 @@ export async function bundleExecutable(entry: string): Promise<Executable> {
 export const PARTS_SUFFIX = '.parts';
 
 /** What is reached by `import()` alone is a part of its own. */
-export async function cutIntoParts(
+async function cutIntoParts(entry: string, external: string[], plugins: Plugin[] = []): Promise<Parts> {
+  const { chunks, ofStart } = await cutIntoChunks(entry, external, plugins);
+  return { parts: await Promise.all(chunks.map(toPart)), ofStart };
+}
+
+/** A part before it is CommonJS. */
+export interface Chunk extends Part {
+  /** The names it exports. */
+  readonly exports: readonly string[];
+}
+
+export async function cutIntoChunks(
   entry: string,
   external: string[],
   plugins: Plugin[] = [],
-): Promise<Parts> {
+): Promise<{ readonly chunks: readonly Chunk[]; readonly ofStart: ReadonlySet<string> }> {
   const { outputFiles, metafile } = await build({
     entryPoints: [entry],
     outdir: OUTDIR,
@@ -75,11 +86,18 @@ export async function cutIntoParts(
     chunkNames: '[hash]',
     logLevel: 'warning',
   });
-  return { parts: await Promise.all(outputFiles.map(toPart)), ofStart: partsOfStart(metafile) };
+  const exported = new Map(
+    Object.entries(metafile.outputs).map(([path, output]) => [nameOf(path), output.exports]),
+  );
+  const chunks = outputFiles.map(({ path, text }) => {
+    const name = nameOf(path);
+    return { name, code: text, exports: exported.get(name) ?? [] };
+  });
+  return { chunks, ofStart: partsOfStart(metafile) };
 }
 
-async function toPart(file: OutputFile): Promise<Part> {
-  const { code } = await transform(file.text, {
+export async function toPart(chunk: Part): Promise<Part> {
+  const { code } = await transform(chunk.code, {
     format: 'cjs',
     platform: 'node',
     target: 'node20',
@@ -88,11 +106,11 @@ async function toPart(file: OutputFile): Promise<Part> {
     // `import()` of a part becomes a promise of `require`, which is ours.
     supported: { 'dynamic-import': false },
   });
-  return { name: nameOf(file.path), code: escapeNonAscii(lighten(code)) };
+  return { name: chunk.name, code: escapeNonAscii(lighten(code)) };
 }
 
 /** esbuild has escaped everything but regular expressions, where two escaped halves of a character are the character too. */
-function escapeNonAscii(code: string): string {
+export function escapeNonAscii(code: string): string {
   return code.replaceAll(
     /[\u0080-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -201,7 +219,7 @@ module.exports = __load("${MAIN}");
 `;
 }
 
-export function asRecord(group: readonly Part[]): string {
+function asRecord(group: readonly Part[]): string {
   const members = group.map(
     ({ name, code }) =>
       `${JSON.stringify(name)}:function(require,module,exports,__dirname,__bundleUrl){${code}\n}`,

@@ -92,7 +92,9 @@ interface GivenFlag {
   readonly value: string | true;
 }
 
-function* readFlags(usage: Usage, args: readonly string[]): Generator<GivenFlag, void> {
+/** No generator: its first use costs a binary more than all the rest of this. */
+function readFlags(usage: Usage, args: readonly string[]): GivenFlag[] {
+  const given: GivenFlag[] = [];
   const rest = [...args];
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const [, dashes = '', written = '', inline] = /^(--?)([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
@@ -102,23 +104,26 @@ function* readFlags(usage: Usage, args: readonly string[]): Generator<GivenFlag,
       throw new UsageError(`unexpected argument "${arg}"`);
     } else if (dashes === '--' || Object.hasOwn(usage.flags, written)) {
       // One dash before a long name: scripts written for another implementation of the same protocol have it so.
-      yield readFlag(usage, written, `--${written}`, inline, rest);
+      given.push(readFlag(usage, written, `--${written}`, inline, rest));
     } else {
-      yield* readLetters(usage, arg.slice(1), rest);
+      given.push(...readLetters(usage, arg.slice(1), rest));
     }
   }
+  return given;
 }
 
 /** `-hf x` and `-hfx`: each letter a flag, and what follows one that takes a value is its value. */
-function* readLetters(usage: Usage, letters: string, rest: string[]): Generator<GivenFlag, void> {
+function readLetters(usage: Usage, letters: string, rest: string[]): GivenFlag[] {
+  const given: GivenFlag[] = [];
   for (let at = 0; at < letters.length; at++) {
     const letter = letters.charAt(at);
     const name = Object.keys(usage.flags).find((each) => usage.flags[each]?.short === letter) ?? letter;
     const tail = letters.slice(at + 1);
     const takes = Object.hasOwn(usage.flags, name) && usage.flags[name]?.value !== undefined;
-    yield readFlag(usage, name, `-${letter}`, takes && tail !== '' ? tail : undefined, rest);
-    if (takes) return;
+    given.push(readFlag(usage, name, `-${letter}`, takes && tail !== '' ? tail : undefined, rest));
+    if (takes) break;
   }
+  return given;
 }
 
 function readFlag(

@@ -11,7 +11,7 @@ import { parseListenAddress } from '../guard/listen-address.js';
 import type { RexdConfig } from '../rexd/settings.js';
 import { EXIT } from './exit-codes.js';
 import { type Flags, UsageError } from './flags.js';
-import { type Settings, startServer } from './rexd-start.js';
+import { makeServer, prepareServer, type Settings } from './rexd-start.js';
 
 export async function serveSockets(flags: Flags, given: Settings): Promise<number> {
   const daemonSettings = {
@@ -26,9 +26,9 @@ export async function serveSockets(flags: Flags, given: Settings): Promise<numbe
   // From now on: a signal that comes while sockets are opened must not end us with programs and sockets left behind.
   process.on('SIGHUP', () => daemon?.reload());
   const told = Promise.race(['SIGTERM', 'SIGINT'].map((signal) => once(process, signal).then(() => signal)));
-  const { server, log, close } = await startServer(flags, given, {
-    onCall: (report) => daemon?.onCall(report),
-  });
+  const { close, ...prepared } = await prepareServer(flags, given);
+  const { log } = prepared;
+  const server = await makeServer({ ...prepared, onCall: (report) => daemon?.onCall(report) });
   warnOfSecrets(given.config, access, log);
   try {
     daemon = await Daemon.open({ server, settings: daemonSettings, ...places, access, log });

@@ -14,7 +14,7 @@ import { loadConfig } from '../rexd/config.js';
 import type { ResumeFacts } from '../rexd/context.js';
 import { auditExposure, detachProblem, ownFolders, stateDirOf } from '../rexd/own-folders.js';
 import { prepareSandbox } from '../rexd/prepare-sandbox.js';
-import { RexdServer, type RexdServerOptions } from '../rexd/server.js';
+import type { RexdServer, RexdServerOptions } from '../rexd/server.js';
 import type { RexdConfig } from '../rexd/settings.js';
 import { type Flags, UsageError } from './flags.js';
 
@@ -50,19 +50,18 @@ export async function readSettings(flags: Flags): Promise<Settings> {
   }
 }
 
-export interface StartedServer {
-  readonly server: RexdServer;
-  readonly log: Log;
+/** All that a server is made of. */
+export interface PreparedServer extends Pick<RexdServerOptions, 'facts' | 'log' | 'audit'> {
   /** Writes what is still to be written. */
   readonly close: () => Promise<void>;
 }
 
-/** All that every way of serving needs, before the first client. */
-export async function startServer(
+/** What every way of serving needs before its first client, but for the server itself. */
+export async function prepareServer(
   flags: Flags,
   { config, roots, own, stateDir }: Settings,
-  { announce, ...options }: Pick<RexdServerOptions, 'onCall'> & Pick<ResumeFacts, 'announce'> = {},
-): Promise<StartedServer> {
+  announce?: ResumeFacts['announce'],
+): Promise<PreparedServer> {
   const named = flags.value('log-file');
   if (named !== undefined) openOnce('--log-file', named);
   const file = named === undefined ? undefined : resolve(named); // it is opened again, by then perhaps from elsewhere
@@ -80,32 +79,27 @@ export async function startServer(
     });
   const audit = await openAudit(config, log);
   const windowMs = config.server.resume_window_ms;
-  const server = new RexdServer({
-    ...options,
-    ...(audit !== undefined && { audit }),
-    facts: {
-      roots,
-      limits: config.limits,
-      reportVersion: config.server.report_version,
-      capabilities: [
-        'exec',
-        'fs',
-        'events',
-        ...(isPtyInstalled() ? ['pty'] : []),
-        ...(sandbox.sandbox === undefined ? [] : ['sandbox']),
-        ...(windowMs === 0 ? [] : ['resume']),
-      ],
-      policy: config.policy,
-      ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
-      environment: process.env,
-      passedVariables: config.security.pass_env,
-      stateDir,
-      allowDetach: config.security.allow_detach,
-      ...(noDetach !== undefined && { detachProblem: noDetach }),
-      ...(windowMs > 0 && { resume: { windowMs, ...(announce !== undefined && { announce }) } }),
-    },
-    log,
-  });
+  const facts = {
+    roots,
+    limits: config.limits,
+    reportVersion: config.server.report_version,
+    capabilities: [
+      'exec',
+      'fs',
+      'events',
+      ...(isPtyInstalled() ? ['pty'] : []),
+      ...(sandbox.sandbox === undefined ? [] : ['sandbox']),
+      ...(windowMs === 0 ? [] : ['resume']),
+    ],
+    policy: config.policy,
+    ...(sandbox.sandbox !== undefined && { sandbox: sandbox.sandbox }),
+    environment: process.env,
+    passedVariables: config.security.pass_env,
+    stateDir,
+    allowDetach: config.security.allow_detach,
+    ...(noDetach !== undefined && { detachProblem: noDetach }),
+    ...(windowMs > 0 && { resume: { windowMs, ...(announce !== undefined && { announce }) } }),
+  };
   const exposed = auditExposure(config, sandbox, roots.real, own);
   if (exposed !== undefined)
     log.warn('commands can change the audit log: it lies in a folder they can write', { folder: exposed });
@@ -115,7 +109,13 @@ export async function startServer(
     await audit?.close();
     await log.flush();
   };
-  return { server, log, close };
+  return { facts, log, ...(audit !== undefined && { audit }), close };
+}
+
+/** Loads it first: that takes longer than a first answer. */
+export async function makeServer(options: RexdServerOptions): Promise<RexdServer> {
+  const { RexdServer } = await import('../rexd/server.js');
+  return new RexdServer(options);
 }
 
 /** Whoever starts a server may raise what its configuration says; a session can only lower it. */

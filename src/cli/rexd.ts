@@ -76,8 +76,8 @@ async function main(args: readonly string[]): Promise<number> {
   const flags = parseFlags(USAGE, args);
   if (flags.has('help')) return await printLine(helpText(USAGE));
   if (flags.has('version')) return await printLine(`rexd ${VERSION}`);
-  const { checkConfig, serve } = await import('./rexd-serve.js');
-  if (flags.has('check')) return await printLine(await checkConfig(flags));
+  const { check, serve } = await import('./rexd-serve.js');
+  if (flags.has('check')) return await printLine(await check(flags));
   const code = await serve(flags);
   // The connection is over and everything is flushed. What a client has not read by now would keep the process alive.
   return process.exit(code);

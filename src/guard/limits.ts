@@ -71,9 +71,11 @@ export class LimitSet<Name extends string> {
    * is, and `clamped` says so. A value that is no limit at all (0, negative, a fraction, NaN) is refused by name.
    */
   lower(values: LimitValues<Name>): { limits: LimitSet<Name>; clamped: readonly Clamp<Name>[] } {
+    const asked = checkValues(this.table, values);
+    if (asked.size === 0) return { limits: this, clamped: [] };
     const settled = settle(
       this.table,
-      checkValues(this.table, values),
+      asked,
       (name) => this.get(name),
       (name) => this.get(name),
     );
@@ -121,17 +123,17 @@ function settle<Name extends string>(
   ceiling: (name: Name) => number = () => Number.POSITIVE_INFINITY,
 ): { values: Readonly<Record<Name, number>>; clamped: readonly Clamp<Name>[] } {
   const names = Object.keys(table) as Name[];
-  const first = new Map(
-    names.map((name) => [name, Math.min(asked.get(name) ?? otherwise(name), ceiling(name))]),
-  );
-  const values = names.map((name) => [name, follow(table, first, name)] as const);
-  return {
-    values: Object.freeze(Object.fromEntries(values)) as Readonly<Record<Name, number>>,
-    clamped: values.flatMap(([name, given]) => {
-      const wanted = asked.get(name);
-      return wanted === undefined || wanted === given ? [] : [{ name, asked: wanted, given }];
-    }),
-  };
+  const first = new Map<Name, number>();
+  for (const name of names) first.set(name, Math.min(asked.get(name) ?? otherwise(name), ceiling(name)));
+  const values: Partial<Record<Name, number>> = {};
+  const clamped: Clamp<Name>[] = [];
+  for (const name of names) {
+    const given = follow(table, first, name);
+    values[name] = given;
+    const wanted = asked.get(name);
+    if (wanted !== undefined && wanted !== given) clamped.push({ name, asked: wanted, given });
+  }
+  return { values: Object.freeze(values) as Readonly<Record<Name, number>>, clamped };
 }
 
 /** The least of a limit and of those it must not exceed. */

@@ -3,9 +3,9 @@
 import { realpathSync, statSync } from 'node:fs';
 import { posix } from 'node:path';
 import { errnoOf, LocalError } from '../base/errors.js';
-import { FilesError } from '../host/files/errors.js';
+import { FilesError } from '../host/files/path-errors.js';
 import { isInside } from '../host/files/is-inside.js';
-import { cleanPath, decodeName, toSystemPath } from '../host/files/names.js';
+import { cleanPath, decodeName, REPLACEMENT, toSystemPath } from '../host/files/names.js';
 import { RootSet, type RootSetOptions } from '../host/files/root-set.js';
 
 /** Roots of one server or session: every path is compared with each of them. */
@@ -133,7 +133,7 @@ function examine(root: string, options: RootsOptions): Root {
   const shown = clean(root, options);
   let real: string;
   try {
-    real = decodeName(realpathSync.native(toSystemPath(shown), { encoding: 'buffer' }));
+    real = realPathOf(shown);
     if (!statSync(toSystemPath(real)).isDirectory()) throw new InvalidRootError(root, 'is not a directory');
   } catch (error) {
     if (errnoOf(error) === undefined || error instanceof LocalError) throw error;
@@ -143,6 +143,12 @@ function examine(root: string, options: RootsOptions): Root {
     throw new InvalidRootError(root, 'the whole file system has to be allowed explicitly');
   }
   return { shown, real };
+}
+
+function realPathOf(path: string): string {
+  const real = realpathSync.native(toSystemPath(path));
+  if (!real.includes(REPLACEMENT)) return real;
+  return decodeName(realpathSync.native(toSystemPath(path), { encoding: 'buffer' }));
 }
 
 function clean(root: string, options: RootsOptions): string {

@@ -1,20 +1,25 @@
 // A configuration file: the TOML of the specification, checked key by key.
 
-import { readFileSync, statSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import * as z from 'zod/mini';
-import { errnoOf, toError } from '../base/errors.js';
+import { toError } from '../base/errors.js';
 import { LOG_LEVELS } from '../base/log.js';
 import { describeIssues, sayIssue } from '../base/schema-issues.js';
 import { COMMAND_CLASSES } from '../guard/command-classes.js';
 import { LimitSet } from '../guard/limits.js';
 import { hasCommandRules, policyOf } from './command-rules.js';
 import { lineOfKey } from './config-line.js';
+import { readSource } from './config-source.js';
 import { REXD_LIMITS, type RexdLimit } from './limits.js';
-import { ConfigError, DEFAULTS, HARD_LINKS, type RexdConfig, SANDBOX_MODES } from './settings.js';
+import {
+  ConfigError,
+  DEFAULTS,
+  HARD_LINKS,
+  MAX_RESUME_WINDOW_MS,
+  type RexdConfig,
+  SANDBOX_MODES,
+} from './settings.js';
 
-/** A configuration is a page of text; whatever is larger is some other file. */
-export const MAX_CONFIG_BYTES = 1024 * 1024;
 /** Rotated audit files that may be kept: each rotation renames all of them. */
 export const MAX_AUDIT_FILES = 1000;
 /** An audit file holds at least the longest entry there can be. */
@@ -24,8 +29,6 @@ export const MIN_AUDIT_BYTES = 64 * 1024;
 export const MIN_SESSION_IDLE_MS = 100;
 /** A week: who wants more wants a detached process. */
 export const MAX_SESSION_IDLE_MS = 7 * 24 * 3600 * 1000;
-/** A day: whoever is away for longer should have started what runs detached. */
-export const MAX_RESUME_WINDOW_MS = 24 * 60 * 60 * 1000;
 
 const text = z.string().check(z.minLength(1));
 const absolutePath = z.string().check(z.refine((path) => path.startsWith('/'), 'must be an absolute path'));
@@ -110,8 +113,7 @@ export const ConfigFile = z.strictObject({
   audit: z.prefault(Audit, {}),
 });
 
-export async function readConfigFile(file: string): Promise<RexdConfig> {
-  const source = readSource(file);
+export async function readConfigFile(file: string, source = readSource(file)): Promise<RexdConfig> {
   const value = parseToml(file, source);
   const lineOf = (key: string): number | undefined => lineOfKey(source, key);
   const checked = z.safeParse(ConfigFile, value);
@@ -166,22 +168,6 @@ function knownKeys(at: readonly PropertyKey[]): readonly string[] {
   };
   const table = tables[at.map(String).join('.')];
   return table === undefined ? ['path'] : Object.keys(table);
-}
-
-function readSource(file: string): string {
-  let source: Buffer;
-  try {
-    // A FIFO would keep us waiting and a device would never end.
-    if (!statSync(file).isFile()) throw new ConfigError(file, 'is not a regular file');
-    source = readFileSync(file);
-  } catch (thrown) {
-    if (thrown instanceof ConfigError) throw thrown;
-    const errno = errnoOf(thrown);
-    throw new ConfigError(file, errno === 'ENOENT' ? 'no such file' : `cannot be read (${errno})`, thrown);
-  }
-  if (source.length > MAX_CONFIG_BYTES)
-    throw new ConfigError(file, `is larger than ${MAX_CONFIG_BYTES} bytes`);
-  return source.toString('utf8');
 }
 
 function parseToml(file: string, source: string): unknown {

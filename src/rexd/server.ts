@@ -23,7 +23,7 @@ import type { SessionOpen } from './protocol/session-open.js';
 import { LongAnswers } from './long-answers.js';
 import type { Outlet } from './resume/journal.js';
 import { WaitingSessions } from './resume/waiting-sessions.js';
-import { type Session, SessionPlaces, Sessions } from './sessions.js';
+import { type Session, type SessionFacts, SessionPlaces, Sessions } from './sessions.js';
 
 /** After the end of its input a client has this long to take what it is owed; then again while it takes nothing. */
 export const LAST_ANSWERS_MS = 5000;
@@ -83,9 +83,9 @@ export class RexdServer extends Resource {
 
   /**
    * Serves one client until either side ends the connection, and says why if it broke. Its sessions are gone then too, but
-   * for those that can be resumed: they wait for a while, see `quiet`.
+   * for those that can be resumed: they wait for a while, see `quiet`. `opened` is a session that it has been granted already.
    */
-  async serve(link: Link): Promise<Error | undefined> {
+  async serve(link: Link, opened?: SessionFacts): Promise<Error | undefined> {
     const wire = deflateLink(link);
     const compression = link.linesOnly === true ? undefined : new Compression(wire);
     const call: CallHandler = (incoming) => this.#call(incoming, { sessions, reads, walks, compression });
@@ -102,6 +102,7 @@ export class RexdServer extends Resource {
       outlet: outletOf(peer),
       onTaken: () => closeIfEmpty(peer, sessions),
     });
+    if (opened !== undefined) sessions.open(opened);
     const reads = longAnswers(peer, MAX_READS_AT_ONCE);
     const walks = longAnswers(peer, MAX_WALKS_AT_ONCE);
     // A client that sends nothing more is gone: what it started ends now, not when the last answer has been taken.

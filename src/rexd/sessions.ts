@@ -16,6 +16,8 @@ import type { Resumption } from './resume/resumption.js';
 export const MAX_NAMES_REMEMBERED = 64;
 
 export interface SessionFacts {
+  /** When the client has been told it already. */
+  readonly id?: string;
   readonly clientName: string;
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
@@ -27,7 +29,7 @@ export interface SessionFacts {
 const NOBODY: EventSink = () => undefined;
 
 export class Session extends Resource {
-  readonly id = newId('s');
+  readonly id: string;
   readonly clientName: string;
   readonly roots: Roots;
   readonly limits: LimitSet<RexdLimit>;
@@ -38,6 +40,7 @@ export class Session extends Resource {
 
   constructor(facts: SessionFacts, sink: EventSink = NOBODY) {
     super();
+    this.id = facts.id ?? newId('s');
     this.resumption = facts.resumption;
     this.sink = facts.resumption?.journal.sink ?? sink;
     this.clientName = facts.clientName;

@@ -14,6 +14,9 @@ export type SandboxMode = (typeof SANDBOX_MODES)[number];
 export const HARD_LINKS = ['allow', 'refuse'] as const;
 export type HardLinks = (typeof HARD_LINKS)[number];
 
+/** A day: whoever is away for longer should have started what runs detached. */
+export const MAX_RESUME_WINDOW_MS = 24 * 60 * 60 * 1000;
+
 /** Names the file of the token; counts for more than `server.token_file`. */
 export const TOKEN_FILE_VARIABLE = 'REXD_TOKEN_FILE';
 

@@ -5,13 +5,8 @@ import { TimeoutError } from '../base/deadline.js';
 import { RpcError, toError } from '../base/errors.js';
 import { LimitError } from '../guard/limits.js';
 import type { Roots } from '../guard/roots.js';
-import {
-  ConflictError,
-  FilesError,
-  FileSystemError,
-  ForbiddenPathError,
-  TooLargeError,
-} from '../host/files/errors.js';
+import { ConflictError, FileSystemError, ForbiddenPathError, TooLargeError } from '../host/files/errors.js';
+import { FilesError } from '../host/files/path-errors.js';
 import { InputClosedError, InputFullError } from '../host/process/input-pipe.js';
 import { LaunchError } from '../host/process/launch-error.js';
 import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';

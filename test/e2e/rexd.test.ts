@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { VERSION } from '../../src/base/version.js';
-import { MAX_CONFIG_BYTES } from '../../src/rexd/config-file.js';
+import { MAX_CONFIG_BYTES } from '../../src/rexd/config-source.js';
 import { bin, Program, run, type RunResult } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
 import { removeFolder } from '../helpers/remove-folder.js';

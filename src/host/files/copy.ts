@@ -3,7 +3,8 @@
 
 import { chmodSync, fchmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { copyBytes } from './copy-bytes.js';
-import { AlreadyExistsError, InvalidPathError, TooLargeError, typedError } from './errors.js';
+import { AlreadyExistsError, TooLargeError, typedError } from './errors.js';
+import { InvalidPathError } from './path-errors.js';
 import { isInside } from './is-inside.js';
 import { cleanPath, readLinkText, toSystemPath } from './names.js';
 import type { Pin } from './pin.js';

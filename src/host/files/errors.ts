@@ -1,24 +1,9 @@
 // What can go wrong with a file inside the roots, each as a type a caller can branch on.
 
 import { errnoOf, LocalError } from '../../base/errors.js';
+import { FilesError, InvalidPathError } from './path-errors.js';
 
 export type EntryType = 'file' | 'dir' | 'symlink' | 'other';
-
-/** Every failure of this folder: `path` is the path as it was asked for. */
-export class FilesError extends LocalError {
-  override readonly name: string = 'FilesError';
-  readonly path: string;
-
-  constructor(
-    code: string,
-    path: string,
-    message: string,
-    options: { facts?: Record<string, unknown>; cause?: unknown } = {},
-  ) {
-    super(code, message, { ...options, facts: { path, ...options.facts } });
-    this.path = path;
-  }
-}
 
 /**
  * `outside`: it leads out of the roots, whether or not anything is there. `root`: a root itself was to be changed.
@@ -42,14 +27,6 @@ export class ForbiddenPathError extends FilesError {
     super('forbidden_path', path, FORBIDDEN_TEXT[reason], { facts: { allowedRoots, reason } });
     this.allowedRoots = allowedRoots;
     this.reason = reason;
-  }
-}
-
-export class InvalidPathError extends FilesError {
-  override readonly name = 'InvalidPathError';
-
-  constructor(path: string, why: string, cause?: unknown) {
-    super('invalid_path', path, `invalid path: ${why}`, { facts: { why }, cause });
   }
 }
 
@@ -199,15 +176,6 @@ export class PatternTooSlowError extends LocalError {
 
   constructor(ms: number) {
     super('pattern_too_slow', `the pattern takes more than ${ms} ms`, { facts: { ms } });
-  }
-}
-
-/** Without /proc/self/fd there is no way in Node to check what was opened, so nothing is opened at all. */
-export class FilesUnsupportedError extends FilesError {
-  override readonly name = 'FilesUnsupportedError';
-
-  constructor(path: string, cause?: unknown) {
-    super('files_unsupported', path, 'rooted files need Linux with /proc mounted', { cause });
   }
 }
 

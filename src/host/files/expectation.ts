@@ -2,7 +2,8 @@
 
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, readSync, type Stats } from 'node:fs';
-import { ConflictError, type CurrentState, FilesError } from './errors.js';
+import { ConflictError, type CurrentState } from './errors.js';
+import { FilesError } from './path-errors.js';
 import { pinIfThere, type Place } from './place.js';
 import { openPinnedFile } from './read.js';
 import type { RootSet } from './root-set.js';

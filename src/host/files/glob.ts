@@ -2,7 +2,8 @@
 
 import { lstatSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { FilesError, NotADirectoryError, NotFoundError, typedError } from './errors.js';
+import { NotADirectoryError, NotFoundError, typedError } from './errors.js';
+import { FilesError } from './path-errors.js';
 import { compilePattern, type Step } from './glob-pattern.js';
 import { advance, nameTestOf, withoutNothing } from './glob-steps.js';
 import { cleanPath } from './names.js';

@@ -6,7 +6,7 @@
 
 import { closeSync, constants, lstatSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { FilesError } from './errors.js';
+import { FilesError } from './path-errors.js';
 import type { Effort } from './ignore-pattern.js';
 import { IgnoreRules } from './ignore-rules.js';
 import { encodeName } from './names.js';

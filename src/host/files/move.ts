@@ -2,7 +2,8 @@
 
 import { chmodSync, mkdirSync, renameSync, rmdirSync, type Stats, symlinkSync, unlinkSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { AlreadyExistsError, InvalidPathError, NotAFileError, NotFoundError, typedError } from './errors.js';
+import { AlreadyExistsError, NotAFileError, NotFoundError, typedError } from './errors.js';
+import { InvalidPathError } from './path-errors.js';
 import { type CopyOptions, copyTo } from './copy.js';
 import { isInside } from './is-inside.js';
 import { readLinkText, toSystemPath } from './names.js';

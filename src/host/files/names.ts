@@ -4,10 +4,9 @@
 // calls surrogateescape). No UTF-8 name decodes to such a string, so it is reversible, and a path that came out of
 // `list` can go into `read` as it is. Only bytes from 0x80 up are spelled so: `/`, `.` and NUL cannot be smuggled in.
 
-import { isUtf8 } from 'node:buffer';
 import { readlinkSync } from 'node:fs';
 import { posix } from 'node:path';
-import { InvalidPathError } from './errors.js';
+import { InvalidPathError } from './path-errors.js';
 
 /** The longest path the kernel takes, its closing NUL included. */
 export const MAX_PATH_BYTES = 4096;
@@ -17,8 +16,6 @@ export const MAX_ASKED_CHARS = 4 * MAX_PATH_BYTES;
 
 const ESCAPED_LOW = 0xdc80;
 const ESCAPED_HIGH = 0xdcff;
-const ANY_SURROGATE = /[\ud800-\udfff]/; // far cheaper than the next one, and nearly always the answer
-const LONE_SURROGATE = /\p{Surrogate}/u;
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 /** What Node puts for bytes that are not UTF-8. */
 export const REPLACEMENT = '\u{FFFD}';
@@ -61,7 +58,8 @@ export function encodeName(name: string): Buffer {
 }
 
 export function decodeName(bytes: Buffer): string {
-  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const whole = bytes.toString('utf8');
+  if (!whole.includes(REPLACEMENT) || isUtf8(bytes)) return whole;
   let text = '';
   for (let at = 0; at < bytes.length; ) {
     const length = characterLength(bytes, at);
@@ -74,7 +72,7 @@ export function decodeName(bytes: Buffer): string {
 
 /** True for a name that is not UTF-8 on the disk: whoever shows it to people or strict parsers should know. */
 export function isRawName(name: string): boolean {
-  return ANY_SURROGATE.test(name) && LONE_SURROGATE.test(name);
+  return !name.isWellFormed();
 }
 
 export function readLinkText(link: string | Buffer): string {
@@ -89,6 +87,11 @@ export function isSpelledRight(path: string): boolean {
     if (!isEscape(path.charCodeAt(index))) return false;
   }
   return true;
+}
+
+/** Asked for when it is needed, which is hardly ever: the first answer comes before that. */
+function isUtf8(bytes: Buffer): boolean {
+  return process.getBuiltinModule('node:buffer').isUtf8(bytes);
 }
 
 function isEscape(unit: number): boolean {

@@ -6,7 +6,8 @@
 
 import { closeSync, constants, fstatSync, openSync, readlinkSync, readSync, type Stats } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { type EntryType, FilesUnsupportedError, InvalidPathError } from './errors.js';
+import { type EntryType } from './errors.js';
+import { FilesUnsupportedError, InvalidPathError } from './path-errors.js';
 import { readLinkText, toSystemPath } from './names.js';
 import type { Withheld } from './withheld.js';
 

@@ -1,6 +1,6 @@
 // The real directories inside which files may be touched, and the question whether a real path lies in one.
 
-import { FilesUnsupportedError, InvalidPathError } from './errors.js';
+import { FilesUnsupportedError, InvalidPathError } from './path-errors.js';
 import { isInside } from './is-inside.js';
 import { cleanPath } from './names.js';
 import type { Withheld } from './withheld.js';

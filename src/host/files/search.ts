@@ -3,7 +3,8 @@
 
 import { constants, closeSync, openSync, readSync } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { FilesError, PatternTooSlowError, typedError } from './errors.js';
+import { PatternTooSlowError, typedError } from './errors.js';
+import { FilesError } from './path-errors.js';
 import { cleanPath } from './names.js';
 import type { Pin } from './pin.js';
 import { assertPlainFile, openPinnedFile } from './read.js';

@@ -1,6 +1,6 @@
 // What nobody is to touch although it lies in a root: the folders and files a server keeps for itself.
 
-import { lstatSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { isInside } from './is-inside.js';
 
@@ -76,11 +76,13 @@ export class Withheld {
 /** The real path of what is there, and behind it the names of what is not. */
 function resolveFar(path: string): string {
   try {
-    return realpathSync(path);
+    // Asked first: an exception takes longer, and a server has not answered anybody yet.
+    if (existsSync(path)) return realpathSync(path);
   } catch {
-    const above = dirname(path);
-    return above === path ? path : join(resolveFar(above), path.slice(above === '/' ? 1 : above.length + 1));
+    // Gone since.
   }
+  const above = dirname(path);
+  return above === path ? path : join(resolveFar(above), path.slice(above === '/' ? 1 : above.length + 1));
 }
 
 function isFolder(path: string): boolean {

@@ -1,7 +1,7 @@
 // Changes to one file, one after the other: an edit reads before it writes, and two at once would each find the other's.
 
 import { Lane, LaneFullError } from '../../base/lane.js';
-import { FilesError } from '../../host/files/errors.js';
+import { FilesError } from '../../host/files/path-errors.js';
 import { locate } from '../../host/files/place.js';
 import { rexdError } from '../errors.js';
 import type { Files } from './file-call.js';

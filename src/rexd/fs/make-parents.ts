@@ -1,7 +1,8 @@
 // The folders for what is moved or copied, made only when there is something to put there.
 
 import { dirname } from 'node:path';
-import { InvalidPathError, NotFoundError } from '../../host/files/errors.js';
+import { NotFoundError } from '../../host/files/errors.js';
+import { InvalidPathError } from '../../host/files/path-errors.js';
 import { makeDirectory } from '../../host/files/make-directory.js';
 import { isInside } from '../../host/files/is-inside.js';
 import type { RootSet } from '../../host/files/root-set.js';

@@ -3,7 +3,7 @@
 
 import type { JsonRpcParams } from '../../wire/jsonrpc/message.js';
 import type { ParamsOf } from '../../wire/jsonrpc/method.js';
-import { REXD_LIMITS, type RexdLimit } from '../limits.js';
+import { REXD_LIMITS } from '../limits.js';
 import { MAX_ALGORITHMS, MAX_CLIENT_CHARS, MAX_PATH_CHARS, MAX_REQUESTED } from './open-bounds.js';
 import type { SessionOpen } from './session-open.js';
 
@@ -25,10 +25,8 @@ const READERS: Readonly<Record<keyof OpenParams, Reader>> = {
   resume_window_ms: readCount,
   compression: (value) => readRecord(value, COMPRESSION_READERS),
 };
-const LIMIT_READERS = Object.fromEntries(Object.keys(REXD_LIMITS).map((name) => [name, readCount])) as Record<
-  RexdLimit,
-  Reader
->;
+const LIMIT_READERS: Record<string, Reader> = {};
+for (const name of Object.keys(REXD_LIMITS)) LIMIT_READERS[name] = readCount;
 const COMPRESSION_READERS: Readonly<Record<string, Reader>> = {
   algorithms: (value) => readStrings(value, MAX_ALGORITHMS),
   adaptive: (value) => (value === undefined ? true : readBoolean(value)),

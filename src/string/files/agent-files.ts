@@ -5,14 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { toError } from '../../base/errors.js';
 import {
   AccessDeniedError,
-  FilesError,
   ForbiddenPathError,
-  InvalidPathError,
   NotADirectoryError,
   NotAFileError,
   NotFoundError,
   TooLargeError,
 } from '../../host/files/errors.js';
+import { FilesError, InvalidPathError } from '../../host/files/path-errors.js';
 import { isInside } from '../../host/files/is-inside.js';
 import { InvalidRootError, Roots } from '../../guard/roots.js';
 import { type Failure, fail } from '../result.js';

@@ -118,12 +118,12 @@ class EarlyOutput extends EventEmitter implements ByteSink {
     return this.#stream?.writableLength ?? 0;
   }
 
-  write(chunk: string | Uint8Array, done: (error?: Error | null) => void = () => {}): boolean {
+  write(chunk: string | Uint8Array, done?: (error?: Error | null) => void): boolean {
     if (this.#stream !== undefined) return this.#stream.write(chunk, done);
     const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
     const taken = this.#writeNow(bytes);
     if (taken < bytes.length) return this.#streamed().write(bytes.subarray(taken), done);
-    process.nextTick(done);
+    if (done !== undefined) process.nextTick(done);
     return true;
   }
 

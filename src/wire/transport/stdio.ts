@@ -1,7 +1,6 @@
 // Links over standard streams: this process's own, or those of a child that someone else has started.
 
 import { fstatSync, writeSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { closePair } from './close-stream.js';
 import { EagerReads, readAtOnce } from './eager-reads.js';
@@ -30,12 +29,12 @@ export function processLink(first?: Buffer, openStreams: OpenStreams = nodeStrea
   const link = first === undefined ? open() : earlyLink(first, open);
   // A stream over a pipe or a socket puts it into non-blocking mode; before there is one, a write could wait.
   const isPipe = isPipeOrSocket(STDOUT);
-  // Not with a single processor: there, looking would only keep the client from running. Nor where the descriptor may block.
-  const mayLook = openStreams === nodeStreams && isPipeOrSocket(STDIN) && availableParallelism() > 1;
+  let mayLook: boolean | undefined;
   let eager: EagerReads | undefined;
   const writeNow = (bytes: Uint8Array): number => {
     if (!isPipe || streams === undefined) return 0;
     const taken = writeToStdout(bytes);
+    mayLook ??= openStreams === nodeStreams && isPipeOrSocket(STDIN) && isOneOfSeveral();
     if (mayLook && taken === bytes.length) {
       eager ??= new EagerReads(streams.input, () => readAtOnce(STDIN));
       eager.answered();
@@ -43,6 +42,11 @@ export function processLink(first?: Buffer, openStreams: OpenStreams = nodeStrea
     return taken;
   };
   return { ...link, writeNow };
+}
+
+/** With a single processor, looking would only keep the client from running. Nor is looked where the descriptor may block. */
+function isOneOfSeveral(): boolean {
+  return process.getBuiltinModule('node:os').availableParallelism() > 1;
 }
 
 /** A file or a terminal is left as it is, and written to by the stream alone. */

@@ -17,12 +17,12 @@ import {
   AccessDeniedError,
   AlreadyExistsError,
   ForbiddenPathError,
-  InvalidPathError,
   NotAFileError,
   NotEmptyError,
   NotFoundError,
   TooLargeError,
 } from '../../../../src/host/files/errors.js';
+import { InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import { makeDirectory } from '../../../../src/host/files/make-directory.js';
 import { movePath } from '../../../../src/host/files/move.js';
 import { MAX_WALK_LEVELS } from '../../../../src/host/files/read-directory.js';

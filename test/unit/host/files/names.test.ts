@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { InvalidPathError } from '../../../../src/host/files/errors.js';
+import { InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import {
   cleanPath,
   MAX_ASKED_CHARS,

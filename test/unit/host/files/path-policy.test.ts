@@ -11,7 +11,8 @@ import {
 import { join, posix } from 'node:path';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { FilesError, NotAFileError } from '../../../../src/host/files/errors.js';
+import { NotAFileError } from '../../../../src/host/files/errors.js';
+import { FilesError } from '../../../../src/host/files/path-errors.js';
 import { readFile } from '../../../../src/host/files/read.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { pin } from '../../../../src/host/files/walk.js';

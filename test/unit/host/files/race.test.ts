@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { FilesError } from '../../../../src/host/files/errors.js';
+import { FilesError } from '../../../../src/host/files/path-errors.js';
 import { copyPath } from '../../../../src/host/files/copy.js';
 import { globPaths } from '../../../../src/host/files/glob.js';
 import { listDirectory } from '../../../../src/host/files/list.js';

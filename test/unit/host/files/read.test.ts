@@ -15,12 +15,12 @@ import { describe, expect, test } from 'vitest';
 import {
   AccessDeniedError,
   ForbiddenPathError,
-  InvalidPathError,
   InvalidRangeError,
   NotAFileError,
   NotFoundError,
   TooLargeError,
 } from '../../../../src/host/files/errors.js';
+import { InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import { MAX_READ_BYTES, READ_SLICE_BYTES, readFile } from '../../../../src/host/files/read.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { asNobody, makeSandbox, run } from './sandbox.js';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { FilesUnsupportedError, InvalidPathError } from '../../../../src/host/files/errors.js';
+import { FilesUnsupportedError, InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import { isInside } from '../../../../src/host/files/is-inside.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { runs } from '../../../helpers/runs.js';

@@ -14,13 +14,12 @@ import {
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
-  type FilesError,
   ForbiddenPathError,
-  InvalidPathError,
   LinkLoopError,
   NotADirectoryError,
   NotFoundError,
 } from '../../../../src/host/files/errors.js';
+import { type FilesError, InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import { isGone, mountIdOf, realPathOf } from '../../../../src/host/files/pin.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { MAX_LINKS, MAX_STEPS, pin, pinDirectory } from '../../../../src/host/files/walk.js';

@@ -21,13 +21,13 @@ import {
   ConflictError,
   FileSystemError,
   ForbiddenPathError,
-  InvalidPathError,
   LinkLoopError,
   NotADirectoryError,
   NotAFileError,
   NotFoundError,
   TooLargeError,
 } from '../../../../src/host/files/errors.js';
+import { InvalidPathError } from '../../../../src/host/files/path-errors.js';
 import { RootSet } from '../../../../src/host/files/root-set.js';
 import { MAX_WRITE_BYTES, writeFile } from '../../../../src/host/files/write.js';
 import { makeSandbox, run, SECRET, snapshot } from './sandbox.js';

@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
+import { temporaryFolder } from '../../../../src/host/process/private-places.js';
 
 const MODULE = fileURLToPath(new URL('../../../../src/host/process/private-places.ts', import.meta.url));
 
@@ -21,4 +23,16 @@ test('a runtime folder counts if its path is absolute; what is empty or relative
   expect(placesWith('/run/user/7')).toEqual(['/run/user/7', '/dev/shm', '/tmp']);
   expect(placesWith('')).toEqual(['/dev/shm', '/tmp']);
   expect(placesWith('here')).toEqual(['/dev/shm', '/tmp']);
+});
+
+afterEach(() => vi.unstubAllEnvs());
+
+test('the folder for temporary files is the one that node:os names', () => {
+  const values = [undefined, '', '/', '/a', '/a/', '/a//', 'relative'];
+  for (const name of ['TMPDIR', 'TMP', 'TEMP'])
+    for (const value of values) {
+      vi.unstubAllEnvs();
+      for (const other of ['TMPDIR', 'TMP', 'TEMP']) vi.stubEnv(other, other === name ? value : undefined);
+      expect([name, value, temporaryFolder(process.env)]).toEqual([name, value, tmpdir()]);
+    }
 });

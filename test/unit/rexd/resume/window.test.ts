@@ -4,7 +4,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MAX_RESUME_WINDOW_MS, readConfigFile } from '../../../../src/rexd/config-file.js';
+import { readConfigFile } from '../../../../src/rexd/config-file.js';
+import { MAX_RESUME_WINDOW_MS } from '../../../../src/rexd/settings.js';
 import { removeFolder } from '../../../helpers/remove-folder.js';
 
 test('the window is a minute unless told otherwise, and MAX_RESUME_WINDOW_MS at most', async () => {
