@@ -4,11 +4,11 @@
 //   npm install --prefix /some/where --ignore-scripts @modelcontextprotocol/inspector@2.12.0
 //   MCP_INSPECTOR=/some/where/node_modules/@modelcontextprotocol/inspector npx vitest run --project e2e test/e2e/mcp-inspector.test.ts
 
-import { existsSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { findInspector } from '../helpers/inspector.js';
 import { bin, run } from '../helpers/program.js';
 import { removeFolder } from '../helpers/remove-folder.js';
 
@@ -76,16 +76,3 @@ describe.skipIf(inspector === undefined).each(['legacy', 'modern'])('the %s era'
     });
   });
 });
-
-function findInspector(): string | undefined {
-  const named = process.env['MCP_INSPECTOR'];
-  try {
-    const found =
-      named ??
-      dirname(createRequire(import.meta.url).resolve('@modelcontextprotocol/inspector/package.json'));
-    const cli = join(found, 'clients/cli/build/index.js');
-    return existsSync(cli) ? cli : undefined;
-  } catch {
-    return undefined;
-  }
-}
