@@ -1,7 +1,8 @@
 // The agents: all of them in memory, each change on the disk before it is told.
 
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { LocalError } from '../../base/errors.js';
+import { errnoOf, LocalError, toError } from '../../base/errors.js';
 import { makeFolders } from '../../host/make-folders.js';
 import { JsonStore } from '../../host/store/json-store.js';
 import { findHomes } from './adopt-homes.js';
@@ -77,14 +78,15 @@ export class AgentStore {
     const known = this.#agents.get(given.id);
     if (known !== undefined && !changes(known, given)) return { agent: known, created: false };
     check(given);
+    if (known === undefined && this.#agents.size >= MAX_AGENTS) throw tooMany();
+    // First: an agent whose home cannot be there is not registered at all.
+    makeHome(given.home ?? known?.home ?? this.#homeOf(given.id));
     let created = false;
     const agent = await this.#change(given.id, (before) => {
       created = before === undefined;
-      if (created && this.#agents.size >= MAX_AGENTS)
-        throw new AgentError('too_many_agents', `there are ${MAX_AGENTS} agents already`);
+      if (created && this.#agents.size >= MAX_AGENTS) throw tooMany();
       return merge(before ?? this.#newAgent(given.id), given);
     });
-    makeFolders(agent.home);
     return { agent, created };
   }
 
@@ -157,8 +159,26 @@ export class AgentStore {
   }
 
   #newAgent(id: string): AgentRecord {
-    return { id, home: join(this.#homesDir, id), allowedPaths: [], createdAt: new Date().toISOString() };
+    return { id, home: this.#homeOf(id), allowedPaths: [], createdAt: new Date().toISOString() };
   }
+
+  #homeOf(id: string): string {
+    return join(this.#homesDir, id);
+  }
+}
+
+function makeHome(home: string): void {
+  try {
+    makeFolders(home);
+    if (!statSync(home).isDirectory()) throw new Error('it is no folder');
+  } catch (thrown) {
+    const reason = errnoOf(thrown) ?? toError(thrown).message;
+    throw new AgentError('bad_home', `home cannot be used: ${reason}`, { cause: thrown });
+  }
+}
+
+function tooMany(): AgentError {
+  return new AgentError('too_many_agents', `there are ${MAX_AGENTS} agents already`);
 }
 
 function check({ id, home, allowedPaths = [] }: Registration): void {
@@ -169,9 +189,13 @@ function check({ id, home, allowedPaths = [] }: Registration): void {
     );
   if (allowedPaths.length > MAX_ALLOWED_PATHS)
     throw new AgentError('too_many_paths', `at most ${MAX_ALLOWED_PATHS} allowed_paths can be given`);
-  for (const path of home === undefined ? allowedPaths : [home, ...allowedPaths])
-    if (!path.startsWith('/') || path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES)
-      throw new AgentError('bad_path', `expected an absolute path of at most ${MAX_PATH_BYTES} bytes`);
+  if (home !== undefined) checkPath('home', home);
+  for (const path of allowedPaths) checkPath('allowed_paths', path);
+}
+
+function checkPath(name: string, path: string): void {
+  if (!path.startsWith('/') || path.includes('\0') || Buffer.byteLength(path) > MAX_PATH_BYTES)
+    throw new AgentError('bad_path', `${name}: expected an absolute path of at most ${MAX_PATH_BYTES} bytes`);
 }
 
 function changes(known: AgentRecord, given: Registration): boolean {

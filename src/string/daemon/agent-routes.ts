@@ -19,6 +19,8 @@ export async function registerAgent(ctx: RequestContext<unknown>, agents: Agents
   const { agent_id, home, allowed_paths } = (await readObject(ctx)) ?? {};
   const id = textOf(agent_id);
   if (id === undefined) throw badRequest('agent_id required');
+  if (home !== undefined && home !== null && typeof home !== 'string')
+    throw badRequest('home must be an absolute path');
   const given = { id, home: textOf(home), allowedPaths: pathsOf(allowed_paths) };
   const { agent, created } = await told(agents.register(given));
   sendJson(ctx, 200, { agent_id: agent.id, home: agent.home, created });

@@ -3,9 +3,8 @@
 import { VERSION } from '../../base/version.js';
 import type { ErrorStyle } from '../../wire/http/errors.js';
 import { HttpError } from '../../wire/http/errors.js';
-import type { RequestContext } from '../../wire/http/context.js';
 import { send, sendJson } from '../../wire/http/reply.js';
-import type { Route } from '../../wire/http/router.js';
+import type { ParamNames, Route, RouteOf } from '../../wire/http/router.js';
 import { ROUTES, type RouteId, type RouteSpec } from '../protocol.js';
 import { deleteAgent, listAgents, registerAgent, rotateWebhook, showWebhook } from './agent-routes.js';
 import type { Agents } from './agents.js';
@@ -38,8 +37,8 @@ export interface RouteParts {
 }
 
 /** What a handler is given for `:name` in its path is there: the router has seen to that. */
-// oxlint-disable-next-line typescript/no-explicit-any -- each handler knows the params of its own path
-type Handler = (ctx: RequestContext<any>) => void | Promise<void>;
+type Params<Id extends RouteId> = Readonly<Record<ParamNames<(typeof ROUTES)[Id]['path']>, string>>;
+type Handlers = { readonly [Id in RouteId]: RouteOf<Params<Id>>['handler'] };
 
 export function daemonRoutes(parts: RouteParts): Route[] {
   const handlers = bindHandlers(parts);
@@ -52,7 +51,7 @@ export function daemonRoutes(parts: RouteParts): Route[] {
   return [...named, ...OTHER_SESSION_PATHS];
 }
 
-function bindHandlers(parts: RouteParts): Record<RouteId, Handler> {
+function bindHandlers(parts: RouteParts): Handlers {
   const { agents, exec, events, sessions, mcp } = parts;
   return {
     listAgents: (ctx) => listAgents(ctx, agents),

@@ -45,6 +45,10 @@ export const stringHttp = {
   'string/agents/persist': http('agents are in agents.json and there after a restart', 'Concepts'),
   'string/agents/private': ours('agents.json is 0600 in a folder that is 0700', 'HTTP surface'),
   'string/agents/id': ours('an id that is no plain name is refused: it becomes a path', 'HTTP surface'),
+  'string/agents/home': ours(
+    'a home that is no absolute path, or cannot be one, is refused in words',
+    'HTTP surface',
+  ),
   'string/agents/delete': http(
     'deleting removes the record and what lives for it, not the files',
     'DELETE /agents/:agent_id',
@@ -121,6 +125,7 @@ export const stringHttp = {
     'Queueing and contention',
   ),
   'string/queue/full': http('five may wait; one more is 429 with QUEUE_FULL', 'Queueing and contention'),
+  'string/queue/timeout': http('who waits for more than 120 s is answered by 504', 'Queueing and contention'),
   'string/queue/gone': http(
     'a client that leaves while it waits is forgotten, and its command never run',
     'Queueing and contention',

@@ -90,6 +90,19 @@ verifies('string/agents/id', async () => {
   expect(existsSync(join(stringd.base, 'string/x'))).toBe(false);
 });
 
+verifies('string/agents/home', async () => {
+  const stringd = shared();
+  for (const home of ['relative', './x', '~/x', '/dev/null/x', '/x\0y', 7, ['/x'], `/${'x'.repeat(5000)}`]) {
+    const reply = await stringd.ask('/agents', { json: { agent_id: 'placed', home } });
+    expect([reply.status, home]).toEqual([400, home]);
+    expect(reply.json['error']).toContain('home');
+  }
+  for (const home of ['', null])
+    expect((await stringd.ask('/agents', { json: { agent_id: 'placed', home } })).json).toMatchObject({
+      home: join(stringd.base, 'string/agents/placed'),
+    });
+});
+
 verifies('string/agents/delete', async () => {
   const stringd = shared();
   writeFileSync(join(stringd.home, 'kept.txt'), 'kept');

@@ -1,10 +1,13 @@
 // Turns in a topic, and commands that take long.
 
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { WAITS } from '../../../src/string/daemon/waits.js';
 import { until } from '../../helpers/wait.js';
+import { openDaemon } from '../../unit/string/daemon/daemon-place.js';
 import { ME, shareStringd, type StringdUnderTest } from '../kit/stringd-under-test.js';
+import { skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
 
 const shared = shareStringd();
@@ -74,6 +77,22 @@ verifies('string/queue/full', async () => {
   expect([full.status, full.json]).toEqual([429, { error: 'QUEUE_FULL', message }]);
   await release();
   for (const reply of await Promise.all(running)) expect(reply.status).toBe(200);
+});
+
+verifies('string/queue/timeout', async (_, skip) => {
+  skipForeign(skip);
+  expect(WAITS.queueMs).toBe(120_000);
+  // The same daemon with a shorter wait, which nobody but a test can give it.
+  await using place = await openDaemon({ waits: { queueMs: 100 } });
+  const gate = join(place.root, 'gate');
+  const first = place.exec('main', `/exec echo > ${gate}-begun; while [ ! -e ${gate} ]; do sleep 0.02; done`);
+  await until(() => existsSync(`${gate}-begun`), 'the first to run', 20_000);
+  const late = await place.exec('main', '/info');
+  const message = 'Timed out waiting in queue.';
+  expect([late.status, late.json]).toEqual([504, { error: 'QUEUE_TIMEOUT', message }]);
+  writeFileSync(gate, '');
+  expect((await first).status).toBe(200);
+  expect((await place.exec('main', '/info')).status).toBe(200);
 });
 
 verifies('string/queue/gone', async () => {

@@ -133,7 +133,10 @@ test('what cannot be registered is refused in words, and nothing is written', as
   const refused = async (given: Parameters<AgentStore['register']>[0], words: string): Promise<void> =>
     expect(agents.register(given)).rejects.toThrow(words);
   await refused({ id: '../x' }, 'Invalid agent_id');
-  await refused({ id: 'a', home: 'relative' }, 'absolute path');
+  await refused({ id: 'a', home: 'relative' }, 'home: expected an absolute path');
+  await refused({ id: 'a', allowedPaths: ['relative'] }, 'allowed_paths: expected an absolute path');
+  await refused({ id: 'a', home: '/dev/null/x' }, 'home cannot be used: ENOTDIR');
+  await refused({ id: 'a', home: '/dev/null' }, 'home cannot be used: it is no folder');
   await refused({ id: 'a', home: `/${'x'.repeat(MAX_PATH_BYTES)}` }, 'absolute path');
   await refused(
     { id: 'a', allowedPaths: Array.from({ length: MAX_ALLOWED_PATHS + 1 }, () => '/x') },
