@@ -22,6 +22,7 @@ import { rexdResume } from '../clauses/rexd-resume.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 import { stringCli } from '../clauses/string-cli.js';
+import { stringFaults } from '../clauses/string-faults.js';
 import { stringHttp } from '../clauses/string-http.js';
 import { stringTransport } from '../clauses/string-transport.js';
 
@@ -46,6 +47,7 @@ const tables = [
   rexdWire,
   rexd,
   stringCli,
+  stringFaults,
   stringHttp,
   stringTransport,
 ] as const;
