@@ -1,7 +1,7 @@
 // docs/bus-config.md: every key of the bus's configuration, its type and default from the schema, its meaning from here.
 
 import { BusConfigSchema } from '../src/bus/config/schema.js';
-import { type Setting, settingsOf } from './schema-settings.js';
+import { renderTables, type Setting, settingsOf } from './schema-settings.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'pools[].id': 'The name by which messages (`pool`), routes and statistics call it. Each pool has its own.',
@@ -40,9 +40,10 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'limits.backpressure_timeout_sec': 'A client whose queue is full for so long is closed.',
   'limits.max_worker_queue':
     'Bytes that may wait for one worker; past it, the clients that feed it are not read.',
-  'limits.max_pending': 'Requests under way, of all clients together; one more is answered -32003.',
+  'limits.max_pending':
+    'Requests under way, of all clients together; one more is answered -32003. Those of clients that have left do not count until they are as many again. So many questions of workers may wait for answers of clients, too.',
   'limits.max_sessions': 'Sessions; one more is answered -32003.',
-  'limits.max_clients': 'Clients; one more is told -32003 and closed.',
+  'limits.max_clients': 'Clients, through all doors together; one more is told -32003 and closed.',
   'limits.max_waiting': 'Bytes of requests that may wait for a pool in which no worker is ready.',
   'limits.wait_timeout_ms': 'How long they may wait; then they are answered -32000.',
   'limits.max_rubbish_lines':
@@ -86,30 +87,20 @@ export function meaningOfBusKey(key: string): string | undefined {
 
 export function renderBusConfigPage(): string {
   const settings = listBusSettings();
-  const tables = [...new Set(settings.map(({ key }) => tableOf(key)))];
   return [
     '# Configuration of stdio-bus',
     'Written by `npm run docs` from the schema in `src/bus/config/schema.ts`; do not edit.',
     'One JSON object, named by `--config FILE` or passed by `--config-fd N`. A file written for the C implementation works as it is. The least there can be:',
     ['```json', '{ "pools": [{ "id": "echo", "command": "node", "args": ["echo.mjs"] }] }', '```'].join('\n'),
     'An unknown key is an error that names its place and the key that was probably meant, and ends the bus with 2; `stdio-bus --check --config FILE` says what a configuration comes to. On SIGHUP it is read again: pools are started, replaced worker by worker, or ended as it differs, and clients stay connected. One that is wrong is refused, and the old one holds. `transport` takes effect at the next start, restart limits when a worker ends the next time; one that was given up stays so until its pool is changed or restarted (`stdio-bus restart`).',
-    ...tables.flatMap((table) => [
-      table === '' ? '## Top level' : `## \`${table}\``,
-      [
-        '| key | type | default | meaning |',
-        '|---|---|---|---|',
-        ...settings.filter(({ key }) => tableOf(key) === table).map(row),
-      ].join('\n'),
-    ]),
+    ...renderTables(settings, {
+      meanings: MEANINGS,
+      tableOf,
+      heading: (table) => (table === '' ? '## Top level' : `## \`${table}\``),
+    }),
   ]
     .join('\n\n')
     .concat('\n');
-}
-
-function row({ key, type, default: value, required }: Setting): string {
-  const name = key.slice(key.lastIndexOf('.') + 1);
-  const shown = required ? '(required)' : value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
-  return `| \`${name}\` | ${type} | ${shown} | ${MEANINGS[key] ?? ''} |`;
 }
 
 function tableOf(key: string): string {

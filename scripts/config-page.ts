@@ -2,7 +2,7 @@
 
 import { ConfigFile } from '../src/rexd/config-file.js';
 import { REXD_LIMITS, type RexdLimit } from '../src/rexd/limits.js';
-import { type Setting, settingsOf } from './schema-settings.js';
+import { renderTables, type Setting, settingsOf } from './schema-settings.js';
 
 const MEANINGS: Readonly<Record<string, string>> = {
   'server.stdio':
@@ -85,7 +85,6 @@ export function meaningOf(key: string): string | undefined {
 
 export function renderConfigPage(): string {
   const settings = listSettings();
-  const tables = [...new Set(settings.map(({ key }) => tableOf(key)))];
   return [
     '# Configuration of rexd',
     'Written by `npm run docs` from the schema in `src/rexd/config-file.ts`; do not edit.',
@@ -97,23 +96,15 @@ export function renderConfigPage(): string {
       '3. `/etc/rexd/config.toml`',
     ].join('\n'),
     'Without any, every default below holds. An unknown key is an error that names the line and the key that was probably meant: a rule that is misspelt must not look like one that is in force. `rexd --check` says what a configuration comes to, `rexd --check --json` for programs. [`examples/rexd.toml`](examples/rexd.toml) has every key, with comments. What the rules mean is in [security.md](security.md).',
-    ...tables.flatMap((table) => [
-      `## \`${settings.some(({ key }) => key.startsWith(`${table}[].`)) ? `[[${table}]]` : `[${table}]`}\``,
-      [
-        '| key | type | default | meaning |',
-        '|---|---|---|---|',
-        ...settings.filter(({ key }) => tableOf(key) === table).map(row),
-      ].join('\n'),
-    ]),
+    ...renderTables(settings, {
+      meanings: MEANINGS,
+      tableOf,
+      heading: (table) =>
+        `## \`${settings.some(({ key }) => key.startsWith(`${table}[].`)) ? `[[${table}]]` : `[${table}]`}\``,
+    }),
   ]
     .join('\n\n')
     .concat('\n');
-}
-
-function row({ key, type, default: value }: Setting): string {
-  const name = key.slice(key.lastIndexOf('.') + 1);
-  const shown = value === undefined ? '–' : `\`${JSON.stringify(value)}\``;
-  return `| \`${name}\` | ${type} | ${shown} | ${MEANINGS[key] ?? ''} |`;
 }
 
 /** `security.allowed_roots[].path` is of the table `[[security.allowed_roots]]`. */

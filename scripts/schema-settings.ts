@@ -21,6 +21,33 @@ export interface Setting {
   readonly required: boolean;
 }
 
+export interface TableStyle {
+  readonly meanings: Readonly<Record<string, string>>;
+  /** The table that a key belongs to. */
+  readonly tableOf: (key: string) => string;
+  readonly heading: (table: string) => string;
+}
+
+/** One heading and one table for each group of keys: name, type, default, meaning. */
+export function renderTables(
+  settings: readonly Setting[],
+  { meanings, tableOf, heading }: TableStyle,
+): string[] {
+  const row = ({ key, type, default: value, required }: Setting): string => {
+    const name = key.slice(key.lastIndexOf('.') + 1);
+    const shown = value === undefined ? (required ? '(required)' : '–') : `\`${JSON.stringify(value)}\``;
+    return `| \`${name}\` | ${type} | ${shown} | ${meanings[key] ?? ''} |`;
+  };
+  return [...new Set(settings.map(({ key }) => tableOf(key)))].flatMap((table) => [
+    heading(table),
+    [
+      '| key | type | default | meaning |',
+      '|---|---|---|---|',
+      ...settings.filter(({ key }) => tableOf(key) === table).map(row),
+    ].join('\n'),
+  ]);
+}
+
 /** Every key there is, in the order of the schema: `pools[].session.lift`. */
 export function settingsOf(schema: z.core.$ZodType): Setting[] {
   return walk(z.toJSONSchema(schema, { io: 'input' }) as Schema, '');

@@ -9,6 +9,7 @@ import { ClosedError, Resource } from '../base/resource.js';
 import { settleAll } from '../base/settle-all.js';
 import { VERSION } from '../base/version.js';
 import { isLoopbackHost, parseListenAddress } from '../guard/listen-address.js';
+import type { HttpServer } from '../wire/http/server.js';
 import { linkedPair } from '../wire/transport/memory.js';
 import { describeBus, type BusReport } from './bus-report.js';
 import { checkConfig } from './config/check-config.js';
@@ -64,7 +65,8 @@ export class Bus extends Resource {
   readonly #onStderr: (worker: string, line: string) => void;
   readonly #pools = new Map<string, Pool>();
   readonly #listeners = new Set<Listener>();
-  readonly #metrics = new Set<Resource>();
+  readonly #inside = { count: 0 };
+  readonly #metrics = new Set<HttpServer>();
   readonly #clients = new Set<BusClientHandle>();
   /** Reloads and restarts: one at a time. */
   readonly #changes = new Lane({ maxWaiting: MAX_WAITING_CHANGES });
@@ -123,6 +125,7 @@ export class Bus extends Resource {
       onSocket: (socket, name) => this.#add(socket, name, isTcp),
       farewell: () => this.#farewell(),
       maxClients: () => this.#config.limits.max_clients,
+      inside: this.#inside,
       log: this.#log,
       ...(isTcp && tls !== undefined && { tls }),
     });
@@ -206,7 +209,8 @@ export class Bus extends Resource {
       }
       this.#access.reload(next.security);
       const { secureContext } = this.#access;
-      if (secureContext !== undefined) for (const each of this.#listeners) each.renewTls(secureContext);
+      if (secureContext !== undefined)
+        for (const door of [...this.#listeners, ...this.#metrics]) door.renewTls(secureContext);
       if (!isSame(before.transport, next.transport))
         this.#log.warn('a changed "transport" takes effect when the bus is started again');
       this.#config = next;

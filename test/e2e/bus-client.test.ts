@@ -9,9 +9,10 @@ import type { BusConfigInput } from '../../src/bus/config/schema.js';
 import { AUTH_MS, connectBus, MAX_WAITING_REQUESTS, RECONNECT_MS } from '../../src/client/bus/bus-client.js';
 import { BusUnreachableError } from '../../src/client/bus/bus-place.js';
 import type { BusMessage } from '../../src/client/bus/handlers.js';
-import { busCommand, BusUnderTest, makeBase, poolOf, writeConfig } from '../helpers/bus.js';
+import { busCommand, BusUnderTest, poolOf, writeConfig } from '../helpers/bus.js';
 import { isAlive } from '../helpers/proc.js';
 import { Program } from '../helpers/program.js';
+import { makeScratch } from '../helpers/scratch.js';
 import { until } from '../helpers/wait.js';
 
 interface Echo {
@@ -127,7 +128,7 @@ test('TCP with a token: without it nobody is let in, with it everything works', 
 });
 
 test('a bus of its own on stdio ends with the client', async () => {
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, {});
   const client = await connectBus({ command: [...busCommand(), '--config', join(base, 'bus.json')] });
   const { pid } = (await client.request('pid')) as Echo;
@@ -147,7 +148,7 @@ test('a bus in this process: many of them, each with its own workers', async () 
 });
 
 test('a client that was cut off connects again: what was asked is rejected, what is asked meanwhile waits', async () => {
-  const base = makeBase();
+  const base = makeScratch();
   await using first = await BusUnderTest.start();
   const path = first.socket;
   const events: string[] = [];
@@ -193,7 +194,7 @@ test('RECONNECT_MS is how long it tries; MAX_WAITING_REQUESTS is how many wait m
 });
 
 test('where nobody listens the error says where and what to do', async () => {
-  const path = join(makeBase(), 'none.sock');
+  const path = join(makeScratch(), 'none.sock');
   await expect(connectBus({ path })).rejects.toThrow(BusUnreachableError);
   await expect(connectBus({ path })).rejects.toThrow(/unix:.*none\.sock: .*stdio-bus --config/);
   await expect(connectBus({ command: ['/no/such/bus'] })).rejects.toThrow('there is no such program');

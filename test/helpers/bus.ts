@@ -27,6 +27,8 @@ export interface BusStart {
   readonly limits?: Readonly<Record<string, number>>;
   /** What the configuration has beside pools and limits. */
   readonly config?: object;
+  /** Where it listens; by default in a folder of its own. */
+  readonly socket?: string;
   readonly args?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly framing?: Framing;
@@ -66,6 +68,7 @@ export function skipForeign(skip: (reason: string) => void): void {
 
 export class BusUnderTest extends Program {
   readonly base: string;
+  readonly socket: string;
   readonly mode: BusMode;
   readonly framing: Framing;
   #address: { readonly path: string } | { readonly host: string; readonly port: number } = { path: '' };
@@ -88,8 +91,9 @@ export class BusUnderTest extends Program {
   }
 
   private constructor(base: string, mode: BusMode, port: number, start: BusStart) {
+    const socket = start.socket ?? join(base, 'bus.sock');
     const listen = {
-      unix: ['--unix', join(base, 'bus.sock')],
+      unix: ['--unix', socket],
       tcp: ['--tcp', `127.0.0.1:${port}`],
       stdio: ['--stdio'],
     }[mode];
@@ -98,15 +102,12 @@ export class BusUnderTest extends Program {
     this.base = base;
     this.mode = mode;
     this.framing = start.framing ?? 'ndjson';
-    if (mode === 'unix') this.#address = { path: join(base, 'bus.sock') };
+    this.socket = socket;
+    if (mode === 'unix') this.#address = { path: socket };
   }
 
   get pid(): number {
     return this.child.pid ?? 0;
-  }
-
-  get socket(): string {
-    return join(this.base, 'bus.sock');
   }
 
   get config(): string {

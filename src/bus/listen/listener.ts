@@ -25,6 +25,8 @@ export interface ListenerOptions {
   /** What a client too many is told before it is closed. */
   readonly farewell: () => Buffer;
   readonly maxClients: () => number;
+  /** Those who are in, also through other doors that share it. */
+  readonly inside?: { count: number };
   readonly log: Log;
   readonly tls?: TlsOptions;
   readonly handshakeMs?: number;
@@ -52,9 +54,9 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 export class Listener extends Resource {
   readonly #options: ListenerOptions;
   readonly #server: Server;
+  readonly #inside: { count: number };
   #place: ListenPlace;
   #path: SocketPath | undefined;
-  #clients = 0;
   #accepted = 0;
   #full = false;
 
@@ -68,6 +70,7 @@ export class Listener extends Resource {
     super();
     this.#place = place;
     this.#options = options;
+    this.#inside = options.inside ?? { count: 0 };
     // Half-open: a client may say "no more requests" and still wait for its answers.
     const common = { allowHalfOpen: true, noDelay: true };
     this.#server =
@@ -122,15 +125,15 @@ export class Listener extends Resource {
     socket.on('error', () => {}); // whoever reads it listens too; until then and afterwards none may be uncaught
     const max = maxClients();
     this.#server.maxConnections = max + MAX_TURNED_AWAY;
-    if (this.#clients >= max || this.closing) {
+    if (this.#inside.count >= max || this.closing) {
       if (!this.#full) log.warn('a client too many was turned away', { max_clients: max });
       this.#full = true;
       socket.end(farewell(), () => socket.destroy());
       return;
     }
     this.#full = false;
-    this.#clients += 1;
-    socket.once('close', () => (this.#clients -= 1));
+    this.#inside.count += 1;
+    socket.once('close', () => (this.#inside.count -= 1));
     this.#accepted += 1;
     onSocket(socket, `${this.name}#${this.#accepted}`);
   }

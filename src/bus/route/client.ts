@@ -61,6 +61,7 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
   heldTimer: NodeJS.Timeout | undefined;
   /** Requests of workers that wait until it has answered one with the same id. */
   readonly heldAsks = new HeldLines<Worker, Worker>();
+  heldAsksTimer: NodeJS.Timeout | undefined;
   readonly sessions = new Set<Session>();
   /** Ids of this client that another stands in for at the worker, and that other. */
   readonly rewritten = new Map<string, Buffer>();
@@ -231,6 +232,7 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
     this.#core.clients.delete(this);
     this.#core.hooks.log.debug('client closed', { client: this.name, reason });
     clearTimeout(this.heldTimer);
+    clearTimeout(this.heldAsksTimer);
     clearTimeout(this.pressureTimer);
     this.#reader.close();
     this.#routing.clientGone(this);

@@ -27,6 +27,8 @@ export class Core {
   readonly sessions = new Sessions();
   /** Requests of workers to clients: by client and id, the worker that asked. */
   readonly asked = new ByteTable<Worker>();
+  /** Those of them whose worker is gone. */
+  askedByGone = 0;
   readonly clients = new Set<Client>();
   readonly workers = new Set<Worker>();
   readonly pools = new Map<string, Pool>();
@@ -75,7 +77,7 @@ export class Core {
   }
 
   #isQuiet(): boolean {
-    if (this.pending.size > 0) return false;
+    if (this.pending.awaited > 0) return false;
     for (const pool of this.pools.values()) if (pool.waiting.length > 0) return false;
     for (const client of this.clients) {
       if (client.output.queuedBytes > 0 || client.held.length > 0) return false;

@@ -30,7 +30,7 @@ export function forwardToWorker(
   const { fields } = core;
   const strips = worker.pool.strips && fields.session.start >= 0;
   if (strips || rewriteId) {
-    forwardChanged(core, client, worker, slab, start, end, isRequest, rewriteId, strips);
+    forwardChanged(core, client, worker, { slab, start, end, isRequest, rewriteId, strips });
   } else {
     if (isRequest)
       core.pending.add(core.idKey, worker, fields.id.plain ? client : withRawId(core, client, slab));
@@ -49,16 +49,21 @@ function withRawId(core: Core, client: Client, slab: Slab): Asker {
   return { client, rawId: Buffer.from(slab.bytes.subarray(start, end)) };
 }
 
+/** A line that does not reach the worker as it is. */
+interface Changing {
+  readonly slab: Slab;
+  readonly start: number;
+  readonly end: number;
+  readonly isRequest: boolean;
+  readonly rewriteId: boolean;
+  readonly strips: boolean;
+}
+
 function forwardChanged(
   core: Core,
   client: Client,
   worker: Worker,
-  slab: Slab,
-  start: number,
-  end: number,
-  isRequest: boolean,
-  rewriteId: boolean,
-  strips: boolean,
+  { slab, start, end, isRequest, rewriteId, strips }: Changing,
 ): void {
   const { id: token, session } = core.fields;
   const rawId = isRequest ? Buffer.from(slab.bytes.subarray(token.start, token.end)) : undefined;

@@ -193,7 +193,7 @@ export class ClientMessages {
       });
       return false;
     }
-    if (core.pending.size < core.settings.limits.maxPending) return true;
+    if (!core.pending.isFull(core.settings.limits.maxPending)) return true;
     refuse(core, client, slab, OVERLOADED, {
       reason: 'too_many_pending',
       hint: 'wait for answers before you ask for more, or raise limits.max_pending',

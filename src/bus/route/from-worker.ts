@@ -8,6 +8,7 @@ import { scan } from '../scan/scan.js';
 import { errorAnswer } from './answers.js';
 import type { Client } from './client.js';
 import type { Core } from './core.js';
+import type { HeldLine } from './held.js';
 import { Key } from './key.js';
 import type { Asker, Detour } from './pending.js';
 import { feelPressure } from './pressure.js';
@@ -20,14 +21,14 @@ const LINE_END = Buffer.from('\n');
 const resultKey = new Key();
 const changed = new Fields();
 
-/** `isNew` is false for a line that has waited, and was counted when it came. */
+/** `again`: it has waited, and was counted when it came. */
 export function routeFromWorker(
   core: Core,
   worker: Worker,
   slab: Slab,
   start: number,
   end: number,
-  isNew = true,
+  again?: HeldLine<Worker, Worker>,
 ): void {
   const { fields } = core;
   if (!scan(slab, start, end, fields)) {
@@ -35,11 +36,11 @@ export function routeFromWorker(
     noteRubbish(core, worker, slab.bytes.subarray(start, end), 'no JSON object');
     return;
   }
-  if (isNew) core.counters.messagesFromWorkers += 1;
+  if (again === undefined) core.counters.messagesFromWorkers += 1;
   const hasId = core.idKey.take(slab.bytes, fields.id);
   if (hasId && (fields.methodStart < 0 || fields.hasResult || fields.hasError)) {
     routeReply(core, worker, slab, start, end);
-  } else routeToOwner(core, worker, slab, start, end, hasId);
+  } else routeToOwner(core, worker, slab, start, end, hasId, again);
 }
 
 /** An answer that is longer than a line may be: whoever asked is told so, when it can be seen who that is. */
@@ -90,13 +91,14 @@ function routeToOwner(
   start: number,
   end: number,
   isRequest: boolean,
+  again: HeldLine<Worker, Worker> | undefined,
 ): void {
   const { fields, sessionKey } = core;
   const known =
     sessionKey.take(slab.bytes, fields.session) ||
     (worker.pool.lifts && sessionKey.take(slab.bytes, fields.paramsSession));
   const session = known ? core.sessions.find(sessionKey) : undefined;
-  if (session === undefined) {
+  if (session === undefined || !worker.speaksFor(session)) {
     if (isRequest) refuseAsk(core, worker, slab);
     else {
       core.counters.notificationsDropped += 1;
@@ -108,7 +110,7 @@ function routeToOwner(
   const client = session.owner;
   if (core.settings.sessionTtlMs !== undefined) session.usedAt = Date.now();
   // A question that has to wait is told later than it was asked; what it is not about goes on, and answers never overtake notifications.
-  if (isRequest && noteAsk(core, worker, client, slab, start, end) !== 'asks') return;
+  if (isRequest && noteAsk(core, worker, client, slab, start, end, again) !== 'asks') return;
   if (worker.pool.strips && fields.sessionKeyStart < 0) {
     const line = withSession(slab, start, end, fields, session.outer ?? session.id);
     sendChanged(core, client, line, worker);

@@ -42,6 +42,7 @@ export function loseWorker(core: Core, worker: Worker, why: string): void {
     if (core.settings.notifyLoss) tellLost(session.owner, session.outer ?? session.id, worker, why);
   }
   // What it asked stays known until it is answered: the answer must not be taken for that of the next who asks under this id.
+  core.askedByGone += worker.asking;
   worker.stoppedFor?.stopped.delete(worker);
   for (const client of touched) client.finishWhenDone();
   for (const client of worker.pool.holders) core.retries.add(client.retryHeld);
@@ -50,7 +51,11 @@ export function loseWorker(core: Core, worker: Worker, why: string): void {
 }
 
 export function loseClient(core: Core, client: Client): void {
-  for (const session of client.sessions) core.sessions.remove(session, key);
+  core.pending.abandon(client);
+  for (const session of client.sessions) {
+    core.sessions.remove(session, key);
+    session.worker.orphan(session);
+  }
   refuseAsksOf(core, client);
   for (const worker of client.stopped) worker.readOn();
   for (const pool of core.pools.values()) pool.holders.delete(client);

@@ -31,11 +31,31 @@ export interface Asker {
   readonly rawId?: Buffer | undefined;
 }
 
+/** Requests of clients that have left may fill the table up to so many times of what may be under way. */
+const ABANDONED_FACTOR = 2;
+
 export class PendingRequests {
   readonly #table = new ByteTable<Asker>();
+  /** Of clients that have left: nobody waits for them, but their ids stay taken until they are answered. */
+  #abandoned = 0;
 
   get size(): number {
     return this.#table.size;
+  }
+
+  /** Those that somebody waits for. */
+  get awaited(): number {
+    return this.#table.size - this.#abandoned;
+  }
+
+  /** So many wait for answers, or so many more will be answered to nobody, that there is no room for another. */
+  isFull(max: number): boolean {
+    return this.awaited >= max || this.size >= max * ABANDONED_FACTOR;
+  }
+
+  /** The client has just left. */
+  abandon(client: Client): void {
+    this.#abandoned += client.pending;
   }
 
   add(key: Key, worker: Worker, asker: Asker): void {
@@ -59,16 +79,20 @@ export class PendingRequests {
     return asker;
   }
 
-  /** All of a worker that is gone, with their ids. */
+  /** All of a worker that is gone, with their ids, in the order in which they were asked. */
   takeAll(worker: Worker): { readonly id: Buffer; readonly asker: Asker }[] {
-    const taken: { id: Buffer; asker: Asker }[] = [];
-    this.#table.forEach((entry, asker) => {
-      if (this.#table.tagAt(entry) !== worker.number) return;
-      taken.push({ id: this.#table.keyAt(entry), asker });
-      this.#table.remove(entry);
-      this.#release(asker, worker);
+    const entries: number[] = [];
+    this.#table.forEach((entry) => {
+      if (this.#table.tagAt(entry) === worker.number) entries.push(entry);
     });
-    return taken;
+    return entries
+      .sort((a, b) => this.#table.compareArrival(a, b))
+      .map((entry) => {
+        const taken = { id: this.#table.keyAt(entry), asker: this.#table.valueAt(entry) };
+        this.#table.remove(entry);
+        this.#release(taken.asker, worker);
+        return taken;
+      });
   }
 
   /** Somebody else than this client waits for that worker. Walks the table: for the rare moment when a client does not read. */
@@ -82,6 +106,8 @@ export class PendingRequests {
 
   #release(asker: Asker, worker: Worker): void {
     worker.load -= 1;
-    if (asker.client !== undefined) asker.client.pending -= 1;
+    if (asker.client === undefined) return;
+    asker.client.pending -= 1;
+    if (!asker.client.open) this.#abandoned -= 1;
   }
 }

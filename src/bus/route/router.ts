@@ -89,8 +89,9 @@ export class Router {
     this.#planSweep(settings.sessionTtlMs);
   }
 
+  /** Requests that a client waits for. */
   pending(): number {
-    return this.#core.pending.size;
+    return this.#core.pending.awaited;
   }
 
   stats(): BusStats {
@@ -125,8 +126,9 @@ export class Router {
     retryHeld: (client) =>
       retryHeld(this.#core, client, (line) => this.#again(client, line.slab, line.length, line)),
     retryAsks: (client) => {
-      for (const { from, slab, length } of client.heldAsks.takeAll()) {
-        if (from.state !== 'gone') routeFromWorker(this.#core, from, slab, 0, length, false);
+      for (const line of client.heldAsks.takeAll()) {
+        if (line.from.state !== 'gone')
+          routeFromWorker(this.#core, line.from, line.slab, 0, line.length, line);
       }
     },
   };

@@ -31,14 +31,14 @@ export class Sessions {
     const session: Session = { id: key.copy(), worker, owner, outer: undefined, usedAt };
     this.#table.add(key.bytes, key.start, key.end, key.hash, 0, session);
     owner.sessions.add(session);
-    worker.sessions.add(session);
+    worker.adopt(session);
     return session;
   }
 
   bind(session: Session, worker: Worker): void {
     session.worker.sessions.delete(session);
     session.worker = worker;
-    worker.sessions.add(session);
+    worker.adopt(session);
   }
 
   remove(session: Session, key: Key): void {

@@ -7,7 +7,7 @@ import { scan } from '../scan/scan.js';
 import { errorAnswer, rawId } from './answers.js';
 import type { Client } from './client.js';
 import type { Core } from './core.js';
-import { MAX_HELD_BYTES } from './held.js';
+import { type HeldLine, MAX_HELD_BYTES } from './held.js';
 import type { Key } from './key.js';
 import { traceMessage } from './trace-message.js';
 import type { Worker } from './worker.js';
@@ -20,6 +20,7 @@ export function noteAsk(
   slab: Slab,
   start: number,
   end: number,
+  again: HeldLine<Worker, Worker> | undefined,
 ): 'asks' | 'held' | 'refused' {
   const key = core.idKey;
   const holder = askerOf(core, client, key);
@@ -36,10 +37,12 @@ export function noteAsk(
       );
       return 'refused';
     }
-    client.heldAsks.add(slab, start, end, worker, worker, worker.pool.id);
+    if (again === undefined) client.heldAsks.add(slab, start, end, worker, worker, worker.pool.id);
+    else client.heldAsks.putBack(again);
+    planAskTimeout(core, client);
     return 'held';
   }
-  if (core.asked.size >= core.settings.limits.maxPending) {
+  if (isFull(core)) {
     answerWorker(
       core,
       worker,
@@ -52,6 +55,7 @@ export function noteAsk(
   }
   core.asked.add(key.bytes, key.start, key.end, key.hash, client.number, worker);
   client.asked += 1;
+  worker.asking += 1;
   return 'asks';
 }
 
@@ -102,7 +106,7 @@ export function refuseAsksOf(core: Core, client: Client): void {
     if (core.asked.tagAt(entry) !== client.number) return;
     const data = { reason: 'no_client', hint: 'the client has gone' } as const;
     if (worker.state !== 'gone') worker.send(errorAnswer(core.asked.keyAt(entry), WORKER_UNAVAILABLE, data));
-    core.asked.remove(entry);
+    forget(core, entry, worker);
   });
 }
 
@@ -116,9 +120,49 @@ function takeAsker(core: Core, client: Client, key: Key): Worker | undefined {
   const entry = core.asked.find(key.bytes, key.start, key.end, key.hash, client.number);
   if (entry < 0) return undefined;
   const worker = core.asked.valueAt(entry);
-  core.asked.remove(entry);
+  forget(core, entry, worker);
   client.asked -= 1;
   return worker;
+}
+
+function forget(core: Core, entry: number, worker: Worker): void {
+  core.asked.remove(entry);
+  worker.asking -= 1;
+  if (worker.state === 'gone') core.askedByGone -= 1;
+}
+
+/** Questions of workers that are gone do not count, until there are as many of them besides. */
+function isFull(core: Core): boolean {
+  const max = core.settings.limits.maxPending;
+  return core.asked.size - core.askedByGone >= max || core.asked.size >= max * 2;
+}
+
+/** The client may never answer the question that has its id: whoever asks next must not wait for ever. */
+function planAskTimeout(core: Core, client: Client): void {
+  const first = client.heldAsks.first;
+  if (client.heldAsksTimer !== undefined || first === undefined) return;
+  const dueMs = first.since + core.settings.limits.backpressureTimeoutMs - Date.now();
+  client.heldAsksTimer = setTimeout(
+    () => {
+      client.heldAsksTimer = undefined;
+      refuseOverdueAsk(core, client);
+      core.retries.add(client.retryAsks);
+      core.sourceDone();
+      planAskTimeout(core, client);
+    },
+    Math.max(1, dueMs),
+  );
+}
+
+/** The first of them. Those behind it may only have waited for it to go. */
+function refuseOverdueAsk(core: Core, client: Client): void {
+  const first = client.heldAsks.first;
+  if (first === undefined || Date.now() - first.since < core.settings.limits.backpressureTimeoutMs) return;
+  client.heldAsks.takeFirst();
+  const { from, slab, length } = first;
+  if (from.state === 'gone' || !scan(slab, 0, length, core.fields)) return;
+  const hint = 'the client has not answered another worker’s request with the same id; use ids of your own';
+  answerWorker(core, from, slab, OVERLOADED, 'id_taken', hint);
 }
 
 function answerWorker(
@@ -126,7 +170,7 @@ function answerWorker(
   worker: Worker,
   slab: Slab,
   code: typeof OVERLOADED | typeof WORKER_UNAVAILABLE,
-  reason: 'queue_full' | 'too_many_pending' | 'no_client',
+  reason: 'queue_full' | 'too_many_pending' | 'no_client' | 'id_taken',
   hint: string,
 ): void {
   const id = rawId(core, slab);

@@ -17,6 +17,9 @@ import type { WorkerOptions, WorkerStream } from './settings.js';
  */
 export const BUSY_WORKER_BYTES = 256 * 1024;
 
+/** Sessions of clients that have left, remembered for each worker; the oldest is forgotten first. */
+export const MAX_ORPHANED_SESSIONS = 1024;
+
 export interface WorkerRouting {
   fromWorker(worker: Worker, slab: Slab, start: number, end: number): void;
   workerTooLong(worker: Worker, slab: Slab, start: number, end: number): void;
@@ -30,8 +33,12 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
   readonly output: Output;
   state: 'preparing' | 'ready' | 'retiring' | 'gone';
   load = 0;
+  /** What it has asked of clients and has no answer to. */
+  asking = 0;
   rubbish = 0;
   readonly sessions = new Set<Session>();
+  /** Sessions it had of clients that have left: when another client has opened one of that name elsewhere, it is not this one's. */
+  readonly #orphans = new Set<string>();
   readonly ended: Promise<void>;
   readonly deaf: Promise<void>;
   /** The client that does not read, and for which this worker is not read either. */
@@ -87,6 +94,28 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
     this.#feeders.add(client);
     this.output.watched = true;
     client.pause(WORKER_FULL);
+  }
+
+  /** The owner of a session here has left. */
+  orphan(session: Session): void {
+    this.#orphans.add(session.id.toString('latin1'));
+    if (this.#orphans.size <= MAX_ORPHANED_SESSIONS) return;
+    for (const oldest of this.#orphans) {
+      this.#orphans.delete(oldest);
+      return;
+    }
+  }
+
+  /** It has been given the session, or given it anew. */
+  adopt(session: Session): void {
+    this.sessions.add(session);
+    if (this.#orphans.size > 0) this.#orphans.delete(session.id.toString('latin1'));
+  }
+
+  /** Whether what it says about this session is meant for who owns it now. */
+  speaksFor(session: Session): boolean {
+    if (session.worker === this || this.#orphans.size === 0) return true;
+    return !this.#orphans.has(session.id.toString('latin1'));
   }
 
   send(line: Buffer): void {

@@ -15,6 +15,9 @@ export class ByteTable<V> {
   #hashes = new Int32Array(0);
   #lengths = new Int32Array(0);
   #tags = new Int32Array(0);
+  /** Of each entry, how many came before it; counts on from zero after four thousand million. */
+  #arrivals = new Int32Array(0);
+  #arrived = 0;
   #keys = new Uint8Array(0);
   #values: (V | undefined)[] = [];
   readonly #long = new Map<number, Buffer>();
@@ -31,6 +34,8 @@ export class ByteTable<V> {
     this.#free = this.#next[entry]!;
     this.#hashes[entry] = hash;
     this.#tags[entry] = tag;
+    this.#arrivals[entry] = this.#arrived;
+    this.#arrived = (this.#arrived + 1) | 0;
     this.#lengths[entry] = end - start;
     this.#values[entry] = value;
     if (end - start > INLINE_KEY_BYTES) this.#long.set(entry, Buffer.from(bytes.subarray(start, end)));
@@ -73,6 +78,11 @@ export class ByteTable<V> {
   keyAt(entry: number): Buffer {
     const from = entry * INLINE_KEY_BYTES;
     return this.#long.get(entry) ?? Buffer.from(this.#keys.subarray(from, from + this.#lengths[entry]!));
+  }
+
+  /** Which of two came first: negative when it is `entry`. */
+  compareArrival(entry: number, other: number): number {
+    return (this.#arrivals[entry]! - this.#arrivals[other]!) | 0;
   }
 
   remove(entry: number): void {
@@ -134,6 +144,7 @@ export class ByteTable<V> {
     this.#hashes = larger(this.#hashes, new Int32Array(capacity));
     this.#lengths = larger(this.#lengths, new Int32Array(capacity));
     this.#tags = larger(this.#tags, new Int32Array(capacity));
+    this.#arrivals = larger(this.#arrivals, new Int32Array(capacity));
     this.#keys = larger(this.#keys, new Uint8Array(capacity * INLINE_KEY_BYTES));
     for (const head of heads) {
       for (let entry = head; entry >= 0; entry = next[entry]!) this.#append(entry);

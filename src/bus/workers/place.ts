@@ -1,10 +1,12 @@
 // One place in a pool: a process that is kept running, and the worker that the router knows it by.
 
 import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import type { HostProcess } from '../../host/process/host-process.js';
+import type { LeaderExit } from '../../host/process/leader.js';
 import { LaunchError } from '../../host/process/launch-error.js';
 import { DRAIN_AFTER_EXIT_MS } from '../../host/process/output-pipe.js';
 import type { RestartPolicy } from '../../host/supervisor/restart-budget.js';
@@ -20,6 +22,11 @@ import { workerEnvironment } from './worker-environment.js';
 
 /** A worker that has closed its output or its input and lives on can answer nobody; after this long it is ended. */
 export const CLOSED_OUTPUT_MS = 1000;
+
+/** How often it is looked at whether a worker that somebody waits for still has its input open. */
+export const READER_LOOK_MS = 1000;
+/** One that has not may have read what it was asked before: for so long it may still answer. */
+export const LAST_ANSWERS_MS = 5000;
 
 export interface PlaceOptions {
   /** `echo/0`, for logs and statistics. */
@@ -170,6 +177,7 @@ export class Place {
       process.leaderExit,
       handle.ended.then(() => 'output' as const),
       handle.deaf.then(() => 'input' as const),
+      this.#inputClosed(process, handle),
     ]);
     if (typeof first === 'string') {
       await within(CLOSED_OUTPUT_MS, process.leaderExit);
@@ -181,6 +189,18 @@ export class Place {
     handle.remove(`worker ${this.name} ${sayExit(exit)}`);
     if (this.#handle === handle) this.#handle = undefined;
     this.#options.onChange();
+  }
+
+  /** A pipe that broke is told by the next write: whoever has sent the last one must not wait for that. */
+  async #inputClosed(process: HostProcess, handle: BusWorkerHandle): Promise<'input' | LeaderExit> {
+    const { signal } = process;
+    while (!signal.aborted) {
+      await delay(READER_LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+      if (handle.load === 0 || process.stdin?.hasReader !== false) continue;
+      await within(LAST_ANSWERS_MS, handle.retire());
+      return 'input';
+    }
+    return await process.leaderExit;
   }
 
   #onEvent(event: WorkerEvent): void {

@@ -1,8 +1,9 @@
 // The way into a child: writes that wait for room, and an end of input that says so when nobody reads any more.
 
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
-import { LocalError } from '../../base/errors.js';
+import { errnoOf, LocalError } from '../../base/errors.js';
 import { bun } from '../runtime/bun.js';
 import { BunWriter } from '../runtime/bun-writer.js';
 import { LateReaders } from './late-readers.js';
@@ -71,6 +72,20 @@ export class InputPipe {
     if (this.stream.writableEnded || this.stream.destroyed) return Promise.resolve();
     if (this.#fifo !== undefined) this.#late = new LateReaders(this.#fifo);
     return this.#run((done) => this.stream.end(done)).catch(() => {});
+  }
+
+  /**
+   * False when nobody has the other end open any more. What lies in the pipe is lost then, which a write would tell, but
+   * only the next one. True also where there is no way to know.
+   */
+  get hasReader(): boolean {
+    if (this.#fifo === undefined || this.stream.destroyed) return true;
+    try {
+      closeSync(openSync(`/proc/self/fd/${this.#fifo}`, constants.O_WRONLY | constants.O_NONBLOCK));
+      return true;
+    } catch (thrown) {
+      return errnoOf(thrown) !== 'ENXIO';
+    }
   }
 
   unref(): void {

@@ -3,8 +3,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { busCommand, BusUnderTest, makeBase, poolOf, skipForeign, writeConfig } from '../../helpers/bus.js';
+import { busCommand, BusUnderTest, poolOf, skipForeign, writeConfig } from '../../helpers/bus.js';
 import { Program, run, type RunResult } from '../../helpers/program.js';
+import { makeScratch } from '../../helpers/scratch.js';
 import { until } from '../../helpers/wait.js';
 import { verifies } from '../kit/verifies.js';
 
@@ -12,7 +13,7 @@ const bus = async (...args: string[]): Promise<RunResult> => await run([...busCo
 
 /** What it says to a configuration that is this text. */
 async function check(text: string, ...args: string[]): Promise<RunResult> {
-  const file = join(makeBase(), 'bus.json');
+  const file = join(makeScratch(), 'bus.json');
   writeFileSync(file, text);
   return await bus('--config', file, ...(args.length > 0 ? args : ['--check']));
 }
@@ -29,7 +30,7 @@ verifies(['bus/16/help', 'bus/14.13/version'], async (_, skip) => {
   const said = await bus('--version');
   expect(said.code).toBe(0);
   expect(said.stdout).toContain(version);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, { pools: [poolOf('w', 2)] });
   const checked = await bus('--config', join(base, 'bus.json'), '--check');
   expect(checked.code).toBe(0);
@@ -38,7 +39,7 @@ verifies(['bus/16/help', 'bus/14.13/version'], async (_, skip) => {
 
 verifies('bus/ours/usage-errors', async (_, skip) => {
   skipForeign(skip);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, {});
   const config = ['--config', join(base, 'bus.json')];
   const wrong = [
@@ -118,7 +119,7 @@ verifies('bus/ours/transports', async (_, skip) => {
 
 verifies('bus/ours/config-fd', async (_, skip) => {
   skipForeign(skip);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, { pools: [poolOf('w')] });
   const [program, ...args] = busCommand();
   const words = [program, ...args].map((word) => `'${word}'`).join(' ');
@@ -131,7 +132,7 @@ verifies('bus/ours/config-fd', async (_, skip) => {
 });
 
 verifies(['bus/4.1.1/default', 'bus/ours/clean-stdout'], async () => {
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, { worker: ['--rubbish=hello'] });
   await using started = new Program([...busCommand(), '--config', join(base, 'bus.json')]);
   started.write('{"jsonrpc":"2.0","id":1,"method":"pid"}\n');

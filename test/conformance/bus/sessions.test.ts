@@ -70,6 +70,8 @@ verifies(['bus/3.4/owner-leaves', 'bus/row/17'], async (mode) => {
   await using next = await bus.connect();
   const bound = await isFree(next);
   expect(await pidOf(next, { sessionId: 's' })).toBe(bound);
+  await next.ask('flood', { count: 3 }, { sessionId: 's' });
+  expect(next.waiting).toBe(3); // it is the owner now, and no mere guest
   await using third = await bus.connect();
   expect(await third.call('pid', {}, { sessionId: 's' })).toMatchObject({ error: { code: -32005 } });
   // One that leaves with a request open may only have closed its writing side: it is gone when that is answered.

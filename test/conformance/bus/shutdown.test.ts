@@ -4,9 +4,10 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { busCommand, BusUnderTest, makeBase, skipForeign, writeConfig } from '../../helpers/bus.js';
+import { busCommand, BusUnderTest, skipForeign, writeConfig } from '../../helpers/bus.js';
 import { descendants, isAlive } from '../../helpers/proc.js';
 import { run } from '../../helpers/program.js';
+import { makeScratch } from '../../helpers/scratch.js';
 import { until } from '../../helpers/wait.js';
 import { verifies } from '../kit/verifies.js';
 
@@ -130,16 +131,14 @@ verifies('bus/14.8/probe', async () => {
   bus.child.kill('SIGKILL');
   await bus.ended;
   expect(existsSync(bus.socket)).toBe(true); // stale
-  const child = await BusUnderTest.start({ args: ['--unix', bus.socket] }).catch(
-    (error: unknown) => error as Error,
-  );
-  if (child instanceof Error) return; // a flag given twice may be refused; the stale path is tried below
-  await child[Symbol.asyncDispose]();
+  await using next = await BusUnderTest.start({ socket: bus.socket });
+  await using client = await next.connect();
+  expect((await client.ask('pid'))['pid']).toBe(next.workers()[0]?.pid);
 });
 
 verifies('bus/ours/bind-fails', async (_, skip) => {
   skipForeign(skip);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, {});
   const taken = createServer();
   await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));

@@ -2,9 +2,10 @@
 
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { busCommand, BusUnderTest, makeBase, skipForeign, writeConfig } from '../../helpers/bus.js';
+import { busCommand, BusUnderTest, skipForeign, writeConfig } from '../../helpers/bus.js';
 import { BusPeer } from '../../helpers/bus-client.js';
 import { Program, run } from '../../helpers/program.js';
+import { makeScratch } from '../../helpers/scratch.js';
 import { until } from '../../helpers/wait.js';
 import { verifies } from '../kit/verifies.js';
 
@@ -12,7 +13,7 @@ const TOKEN = 'a-token-for-tests-0123456789abcdef';
 
 verifies('bus/ours/tcp-guard', async (_, skip) => {
   skipForeign(skip);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, {});
   const config = ['--config', join(base, 'bus.json')];
   for (const args of [
@@ -31,7 +32,7 @@ verifies('bus/ours/tcp-guard', async (_, skip) => {
 
 verifies('bus/16/hosts', async (_, skip) => {
   skipForeign(skip);
-  const base = makeBase();
+  const base = makeScratch();
   writeConfig(base, {});
   for (const where of ['localhost:0', '[::1]:0', ':0']) {
     await using bus = new Program([...busCommand(), '--config', join(base, 'bus.json'), '--tcp', where]);

@@ -26,7 +26,7 @@ verifies(['bus/row/18', 'bus/14.3/exited'], async () => {
     told.push(/"id":([^,]+),/.exec(line)?.[1] ?? '');
     expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0', error: { code: -32002 } });
   }
-  expect(told.sort()).toEqual(tokens.sort()); // each as it was written
+  expect(told).toEqual(tokens); // each as it was written, in the order asked
   expect(await b.take((m) => m.id === 'b')).toMatchObject({ error: { code: -32002 } });
   expect((await a.call('pid')).result).toBeDefined(); // its successor serves
 });

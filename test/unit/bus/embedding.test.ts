@@ -1,100 +1,11 @@
 // A bus inside one's own program: real workers, no socket.
 
-import { once } from 'node:events';
-import { mkdtempSync } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { LaneFullError } from '../../../src/base/lane.js';
 import { ClosedError } from '../../../src/base/resource.js';
-import type { LogFacts } from '../../../src/base/log.js';
-import {
-  type Bus,
-  type BusOptions,
-  createBus,
-  LEAST_GRACE_MS,
-  MAX_WAITING_CHANGES,
-  MOST_GRACE_MS,
-} from '../../../src/bus/bus.js';
-import type { BusConfigInput } from '../../../src/bus/config/schema.js';
-import { silentLog } from '../../../src/bus/silent-log.js';
-import { CLOSED_OUTPUT_MS } from '../../../src/bus/workers/place.js';
+import { LEAST_GRACE_MS, MAX_WAITING_CHANGES, MOST_GRACE_MS } from '../../../src/bus/bus.js';
 import { until } from '../../helpers/wait.js';
-import { removeFolder } from '../../helpers/remove-folder.js';
-
-const WORKER = fileURLToPath(new URL('../../fixtures/bus-run/worker.mjs', import.meta.url));
-
-type PoolInput = BusConfigInput['pools'][number];
-
-function pool(more: Partial<PoolInput> & { readonly flags?: readonly string[] } = {}): PoolInput {
-  const { flags = [], ...rest } = more;
-  return { id: 'echo', command: process.execPath, args: [WORKER, ...flags], ...rest };
-}
-
-interface Answer {
-  readonly id: number;
-  readonly result?: unknown;
-  readonly error?: { readonly code: number; readonly data?: { readonly reason?: string } };
-}
-
-/** A client as anybody would write it: lines out, lines in, by id. */
-class Asker implements AsyncDisposable {
-  readonly #stream: Duplex;
-  readonly #waiting = new Map<number, (answer: Answer) => void>();
-  #last = 0;
-
-  constructor(bus: Bus) {
-    this.#stream = bus.connect();
-    createInterface({ input: this.#stream }).on('line', (line) => {
-      const answer = JSON.parse(line) as Answer;
-      this.#waiting.get(answer.id)?.(answer);
-    });
-  }
-
-  async ask(method: string, params: object = {}, more: object = {}): Promise<Answer> {
-    const id = (this.#last += 1);
-    this.#stream.write(`${JSON.stringify({ jsonrpc: '2.0', id, method, params, ...more })}\n`);
-    return await new Promise((resolve) => this.#waiting.set(id, resolve));
-  }
-
-  async result(method: string, params: object = {}): Promise<unknown> {
-    return (await this.ask(method, params)).result;
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    this.#stream.destroy();
-    return Promise.resolve();
-  }
-}
-
-interface Heard {
-  readonly lines: string[];
-  readonly said: { readonly level: string; readonly message: string; readonly facts: LogFacts }[];
-}
-
-async function open(
-  config: Partial<BusConfigInput> = {},
-  more: Partial<BusOptions> = {},
-): Promise<Bus & Heard> {
-  const lines: string[] = [];
-  const said: Heard['said'] = [];
-  const at =
-    (level: string) =>
-    (message: string, facts: LogFacts = {}) =>
-      void said.push({ level, message, facts });
-  const log = { ...silentLog, info: at('info'), warn: at('warn'), error: at('error') };
-  const bus = await createBus({
-    config: { pools: [pool()], ...config },
-    log,
-    onStderr: (worker, line) => void lines.push(`${worker}: ${line}`),
-    ...more,
-  });
-  return Object.assign(bus, { lines, said });
-}
+import { Asker, open, pool, underWay } from './embedded.js';
 
 test('answers a client of the same process, and two buses do not mix', async () => {
   await using one = await open();
@@ -131,114 +42,6 @@ test('a worker’s stderr is passed on with its name', async () => {
   expect(bus.lines).toContain('echo/0: one');
 });
 
-test('a worker that ends, also with 0, answers its callers with -32002 and is started again after a delay', async () => {
-  await using bus = await open();
-  await using client = new Asker(bus);
-  const before = await client.result('pid');
-  for (const code of [1, 0]) {
-    const answer = await client.ask('exit', { code });
-    expect(answer.error).toMatchObject({ code: -32002 });
-    expect(await client.result('pid')).not.toBe(before); // waits until there is one
-  }
-  const delays = bus.said
-    .filter(({ facts }) => 'delay_ms' in facts)
-    .map(({ facts }) => Number(facts['delay_ms']));
-  expect(delays[0]).toBeGreaterThanOrEqual(80);
-  expect(delays[1]).toBeGreaterThanOrEqual(160);
-});
-
-test('a pool whose workers have used up their restarts refuses at once', async () => {
-  await using bus = await open({ pools: [pool({ flags: ['--dies'] })], limits: { max_restarts: 1 } });
-  await until(
-    () => bus.said.some(({ message }) => message.startsWith('a pool has no worker left')),
-    'the end',
-  );
-  await using client = new Asker(bus);
-  expect((await client.ask('echo')).error).toMatchObject({ code: -32000 });
-  expect(bus.report().pools[0]).toMatchObject({ ready: 0, restarts: 1, workers: [{ state: 'failed' }] });
-});
-
-test('a program that is not there is told at once', async () => {
-  await expect(open({ pools: [pool({ command: 'no-such-program-here' })] })).rejects.toThrow(
-    'program not found: no-such-program-here',
-  );
-});
-
-test('a worker gets work when it has answered its readiness request, or printed its text', async () => {
-  await using bus = await open({
-    pools: [
-      pool({ id: 'asked', ready: { method: 'sleep', params: { ms: 150 } } }),
-      pool({ id: 'told', ready: { stderr: 'worker is up' } }),
-      pool({ id: 'never', ready: { stderr: 'no such text', timeout_ms: 200 } }),
-    ],
-    limits: { max_restarts: 0 },
-  });
-  await using client = new Asker(bus);
-  const [asked, told, never] = await Promise.all(
-    ['asked', 'told', 'never'].map((id) => client.ask('echo', { id }, { pool: id })),
-  );
-  expect([asked?.result, told?.result]).toEqual([{ id: 'asked' }, { id: 'told' }]);
-  expect(never?.error).toMatchObject({ code: -32000 });
-});
-
-test('a worker that no longer answers pings is replaced', async () => {
-  const ping = { interval_ms: 500, timeout_ms: 400 };
-  await using bus = await open({ pools: [pool({ ping, ready: { stderr: 'worker is up' } })] });
-  await using client = new Asker(bus);
-  const before = await client.result('pid');
-  await client.ask('hush');
-  await until(
-    () => bus.said.some(({ facts }) => String(facts['reason']).includes('no answer to ping')),
-    'the verdict',
-  );
-  expect(await anotherPid(client, before)).toBeTypeOf('number');
-});
-
-test('a worker that prints too much rubbish, or closes its output, is replaced', async () => {
-  await using bus = await open({ limits: { max_rubbish_lines: 3 } });
-  await using client = new Asker(bus);
-  const before = await client.result('pid');
-  await client.ask('rubbish', { lines: 20 });
-  await anotherPid(client, before);
-  const closedAt = performance.now();
-  expect((await client.ask('closeOutput')).error).toMatchObject({ code: -32002 });
-  expect(performance.now() - closedAt).toBeGreaterThanOrEqual(CLOSED_OUTPUT_MS - 50);
-  expect(await client.result('echo', { a: 1 })).toEqual({ a: 1 });
-});
-
-test('a worker that closes its input and lives on is replaced, and whoever asked it is told', async () => {
-  await using bus = await open({ pools: [pool({ flags: ['--ignore-end'] })] });
-  await using client = new Asker(bus);
-  await client.ask('closeInput');
-  expect((await client.ask('echo')).error).toMatchObject({ code: -32002 });
-  expect(await client.result('echo', { a: 1 })).toEqual({ a: 1 });
-  expect(bus.said.map(({ facts }) => facts['reason'])).toContain('it has closed its input');
-});
-
-test('a worker that is being ended gets no new work, and its verdict is told once', async () => {
-  await using bus = await open({
-    pools: [pool({ instances: 2, flags: ['--ignore-term'] })],
-    limits: { max_rubbish_lines: 3 },
-  });
-  await using client = new Asker(bus);
-  await until(() => bus.report().pools[0]?.ready === 2, 'both');
-  await client.ask('rubbish', { lines: 5000 });
-  const verdicts = () => bus.said.filter(({ message }) => message.startsWith('a worker is ended'));
-  await until(() => verdicts().length > 0, 'the verdict');
-  const answers = await Promise.all(Array.from({ length: 10 }, () => client.result('pid')));
-  expect(new Set(answers).size).toBe(1);
-  expect(verdicts()).toHaveLength(1);
-});
-
-test('changed restart limits hold for the workers there are', async () => {
-  await using bus = await open({ limits: { max_restarts: 5 } });
-  await bus.reload({ pools: [pool()], limits: { max_restarts: 0 } });
-  await using client = new Asker(bus);
-  await client.ask('exit', { code: 1 });
-  await until(() => bus.report().pools[0]?.workers[0]?.state === 'failed', 'the end');
-  expect(bus.report().pools[0]).toMatchObject({ restarts: 0 });
-});
-
 test('close answers what waits for a worker, and leaves no timer behind', async () => {
   const bus = await open({ pools: [pool({ flags: ['--silent'], ready: { method: 'ping' } })] });
   await using client = new Asker(bus);
@@ -255,25 +58,6 @@ test('nothing is reloaded while the bus drains or is closed', async () => {
   await expect(bus.reload({ pools: [pool(), pool({ id: 'late' })] })).rejects.toThrow(ClosedError);
   await drained;
   await expect(bus.reload({ pools: [pool()] })).rejects.toThrow(ClosedError);
-});
-
-test('a client too many is told so', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'hawser-bus-embedding-'));
-  const path = join(folder, 'bus.sock');
-  await using bus = await open({ limits: { max_clients: 1 } });
-  await bus.listen({ path });
-  const first = connect(path);
-  await once(first, 'connect');
-  await until(() => bus.report().stats.clients === 1, 'the first');
-  const second = connect(path);
-  const [line] = (await once(createInterface({ input: second }), 'line')) as [string];
-  expect(JSON.parse(line)).toMatchObject({
-    id: null,
-    error: { code: -32003, data: { reason: 'too_many_clients', maxClients: 1 } },
-  });
-  first.destroy();
-  second.destroy();
-  removeFolder(folder);
 });
 
 test('a rolling restart replaces every worker and loses no request', async () => {
@@ -377,19 +161,6 @@ test('close kills at once, with whoever has left the group', async () => {
   await bus.close();
   await until(() => !isAlive(grandchild), 'the grandchild to be gone');
 });
-
-/** Of the worker that has taken the place of the one before; requests that the old one died of have no result. */
-async function anotherPid(client: Asker, before: unknown): Promise<unknown> {
-  return await until(async () => {
-    const pid = await client.result('pid');
-    return pid !== before && pid;
-  }, 'another worker');
-}
-
-/** The requests have reached their workers, or wait for them to be up. */
-async function underWay(bus: Bus, count: number): Promise<void> {
-  await until(() => bus.router.pending() === count, 'the requests to be under way');
-}
 
 function isAlive(pid: number): boolean {
   try {

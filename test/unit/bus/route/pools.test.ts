@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { SESSION_SWEEP_MS } from '../../../../src/bus/route/router.js';
+import { until } from '../../../helpers/wait.js';
 import { Rig } from './rig.js';
 
 const TWO_POOLS = {
@@ -120,6 +121,48 @@ test('too many requests under way and too many sessions are answered', async () 
   worker.say({ id: 1, result: { sessionId: 'c' } });
   expect(await client.next()).toMatchObject({ id: 1 });
   expect(rig.router.stats().sessions).toBe(1);
+});
+
+test('requests of clients that have left leave room for others, up to twice of what may be under way', async () => {
+  await using rig = new Rig({}, { maxPending: 2 });
+  const worker = rig.worker();
+  for (const name of ['a', 'b']) {
+    const leaving = rig.client();
+    leaving.send({ id: `${name}1`, method: 'm' }, { id: `${name}2`, method: 'm' });
+    await worker.inbox.next(2);
+    expect(rig.router.pending()).toBe(2);
+    leaving.handle.close('it leaves');
+    await until(() => rig.router.pending() === 0, 'it to be gone');
+  }
+  const client = rig.client();
+  client.send({ id: 1, method: 'm' });
+  expect(await client.next()).toMatchObject({ id: 1, error: { data: { reason: 'too_many_pending' } } });
+  worker.say({ id: 'a1', result: 1 }, { id: 'b2', result: 1 });
+  await until(() => rig.router.stats().repliesDropped === 2, 'their answers');
+  client.send({ id: 2, method: 'm' }, { id: 3, method: 'm' }, { id: 4, method: 'm' });
+  expect(await client.next()).toMatchObject({ id: 4, error: { data: { reason: 'too_many_pending' } } });
+  expect((await worker.inbox.next(2)).map(({ id }) => id)).toEqual([2, 3]);
+});
+
+test('nobody waits for the requests of a client that has left, also at the end', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  await rig.goneClient(worker, 1);
+  await rig.router.idle();
+  expect(rig.router.stats().pending).toBe(1);
+});
+
+test('whoever waits for a worker that is gone is told in the order in which was asked', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const client = rig.client();
+  const ids = Array.from({ length: 600 }, (_, nth) =>
+    nth % 3 === 0 ? nth : `id-${(nth * 7919) % 600}-${nth}`,
+  );
+  client.send(...ids.map((id) => ({ id, method: 'm' })));
+  await worker.inbox.next(ids.length);
+  worker.handle.remove('gone');
+  expect((await client.inbox.next(ids.length)).map(({ id }) => id)).toEqual(ids);
 });
 
 test('a session that nobody uses is forgotten', async () => {

@@ -8,7 +8,7 @@ import { MAX_TRACED_CHARS } from '../../../../src/bus/route/trace-message.js';
 import { BUSY_WORKER_BYTES } from '../../../../src/bus/route/worker.js';
 import type { TraceRecord } from '../../../../src/bus/trace.js';
 import { until } from '../../../helpers/wait.js';
-import { Rig } from './rig.js';
+import { Rig, type TestWorker } from './rig.js';
 
 const PAD = 'x'.repeat(1000);
 const requests = (count: number): { id: number; method: string; params: string }[] =>
@@ -205,6 +205,56 @@ test('a worker that asks nobody, on and on, and does not read, is not answered w
   const { workers, answersDropped } = rig.router.stats();
   expect(workers[0]!.queuedBytes).toBeLessThan(5500);
   expect(answersDropped).toBeGreaterThan(900);
+});
+
+test('questions of workers that are gone leave room for those of others, up to twice', async () => {
+  await using rig = new Rig({}, { maxPending: 2 });
+  const client = rig.client();
+  const ask = async (id: number): Promise<TestWorker> => {
+    const worker = rig.worker();
+    client.send({ method: 'hello', sessionId: `s${id}` });
+    await worker.next();
+    worker.say(
+      { id, method: 'ask', sessionId: `s${id}` },
+      { id: id + 1, method: 'ask', sessionId: `s${id}` },
+    );
+    return worker;
+  };
+  for (const id of [10, 20]) {
+    const worker = await ask(id);
+    await client.inbox.next(2);
+    worker.handle.remove('gone');
+  }
+  const third = await ask(30);
+  expect((await third.inbox.next(2)).map(({ error }) => (error as { code: number }).code)).toEqual([
+    -32003, -32003,
+  ]);
+  client.send({ id: 10, result: 1 }, { id: 20, result: 1 });
+  await until(() => rig.router.stats().answersDropped === 2, 'the late answers');
+  third.say({ id: 40, method: 'ask', sessionId: 's30' });
+  expect(await client.next()).toMatchObject({ id: 40 });
+});
+
+test('a question behind one that the client never answers is answered in time, however often it is tried again', async () => {
+  await using rig = new Rig({}, { backpressureTimeoutMs: 300 });
+  const [first, second] = [rig.worker(), rig.worker()];
+  const client = rig.client();
+  client.send({ method: 'hello', sessionId: 'a' }, { method: 'hello', sessionId: 'b' });
+  const [one, other] = (await first.next())['sessionId'] === 'a' ? ['a', 'b'] : ['b', 'a'];
+  await second.next();
+  first.say({ id: 1, method: 'ask', sessionId: one });
+  first.say(
+    ...Array.from({ length: 50 }, (_, nth) => ({ id: `more-${nth}`, method: 'ask', sessionId: one })),
+  );
+  await client.inbox.next(51);
+  second.say({ id: 1, method: 'ask', sessionId: other });
+  let nth = 0;
+  const answering = setInterval(() => client.send({ id: `more-${nth++}`, result: 1 }), 20);
+  expect(await second.next()).toMatchObject({ id: 1, error: { code: -32003, data: { reason: 'id_taken' } } });
+  clearInterval(answering);
+  expect(client.lines).toEqual([]);
+  client.send({ id: 1, result: 'late' });
+  await until(() => first.lines.some((line) => line.includes('late')), 'the answer to who asked first');
 });
 
 test('requests of workers that no client answers are remembered up to max_pending', async () => {

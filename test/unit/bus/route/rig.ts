@@ -59,6 +59,15 @@ export class Rig implements AsyncDisposable {
     return worker;
   }
 
+  /** A client that has asked under this id and left before the answer. */
+  async goneClient(worker: TestWorker, id: number): Promise<void> {
+    const gone = this.client();
+    gone.send({ id, method: 'm' });
+    await worker.next();
+    gone.handle.close('it leaves');
+    await gone.handle.closed;
+  }
+
   /** All that was sent has gone as far as it can. */
   async settle(): Promise<void> {
     for (let i = 0; i < 6; i += 1) await new Promise((resolve) => setImmediate(resolve));
@@ -92,6 +101,12 @@ export class Rig implements AsyncDisposable {
   }
 }
 
+function linesOf(messages: readonly (Message | string)[]): string {
+  return messages
+    .map((m) => `${typeof m === 'string' ? m : JSON.stringify({ jsonrpc: '2.0', ...m })}\n`)
+    .join('');
+}
+
 /** Lines that came, and a way to wait for them. */
 class Inbox {
   readonly lines: string[] = [];
@@ -109,13 +124,26 @@ class Inbox {
   }
 }
 
-export class TestClient {
+/** What both sides of a test have. */
+class Peer {
+  readonly inbox = new Inbox();
+
+  async next(): Promise<Message> {
+    return (await this.inbox.next())[0]!;
+  }
+
+  get lines(): readonly string[] {
+    return this.inbox.lines;
+  }
+}
+
+export class TestClient extends Peer {
   readonly handle: BusClientHandle;
   readonly stream: Duplex;
-  readonly inbox = new Inbox();
   ended = false;
 
   constructor(router: Router, options: ClientOptions) {
+    super();
     const [ours, theirs] = duplexPair();
     this.stream = ours;
     this.handle = router.addClient(theirs, options);
@@ -127,46 +155,22 @@ export class TestClient {
   }
 
   send(...messages: (Message | string)[]): void {
-    this.stream.write(
-      messages
-        .map((m) => `${typeof m === 'string' ? m : JSON.stringify({ jsonrpc: '2.0', ...m })}\n`)
-        .join(''),
-    );
-  }
-
-  async next(): Promise<Message> {
-    return (await this.inbox.next())[0]!;
-  }
-
-  get lines(): readonly string[] {
-    return this.inbox.lines;
+    this.stream.write(linesOf(messages));
   }
 }
 
-export class TestWorker {
+export class TestWorker extends Peer {
   readonly handle: BusWorkerHandle;
   readonly stdin = new PassThrough();
   readonly stdout = new PassThrough();
-  readonly inbox = new Inbox();
 
   constructor(router: Router, options: WorkerOptions) {
+    super();
     this.handle = router.addWorker({ stdin: this.stdin, stdout: this.stdout }, options);
     this.stdin.on('data', (chunk: Buffer) => this.inbox.take(chunk));
   }
 
   say(...messages: (Message | string)[]): void {
-    this.stdout.write(
-      messages
-        .map((m) => `${typeof m === 'string' ? m : JSON.stringify({ jsonrpc: '2.0', ...m })}\n`)
-        .join(''),
-    );
-  }
-
-  async next(): Promise<Message> {
-    return (await this.inbox.next())[0]!;
-  }
-
-  get lines(): readonly string[] {
-    return this.inbox.lines;
+    this.stdout.write(linesOf(messages));
   }
 }

@@ -142,11 +142,7 @@ test('a second answer, and one that nobody asked for, reach nobody', async () =>
 test('an answer for a client that has gone reaches nobody, also not the next with the same id', async () => {
   await using rig = new Rig();
   const worker = rig.worker();
-  const gone = rig.client();
-  gone.send({ id: 1, method: 'm' });
-  await worker.next();
-  gone.handle.close('test');
-  await gone.handle.closed;
+  await rig.goneClient(worker, 1);
   const next = rig.client();
   next.send({ id: 1, method: 'm', params: 'next' });
   await rig.settle();
@@ -160,11 +156,7 @@ test('an answer for a client that has gone reaches nobody, also not the next wit
 test('an id that only a client that has gone waits for is stood in for after a while: the next is served, nothing crosses', async () => {
   await using rig = new Rig();
   const worker = rig.worker();
-  const gone = rig.client();
-  gone.send({ id: 1, method: 'm' });
-  await worker.next();
-  gone.handle.close('test');
-  await gone.handle.closed;
+  await rig.goneClient(worker, 1);
   const next = rig.client();
   next.send({ id: 1, method: 'm', params: 'next', sessionId: 's' }, { id: 2, method: 'm', sessionId: 's' });
   await until(() => worker.lines.length === 2, 'both', 10 * GONE_ASKER_MS);

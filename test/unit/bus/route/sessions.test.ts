@@ -1,6 +1,7 @@
 // Sessions: bound to one worker, owned by one client; what a worker sends under one goes to its owner.
 
 import { expect, test } from 'vitest';
+import { MAX_ORPHANED_SESSIONS } from '../../../../src/bus/route/worker.js';
 import { Rig } from './rig.js';
 
 test('a session stays with its worker, wherever its id stands', async () => {
@@ -215,4 +216,42 @@ test('a session of a retired worker goes on with another', async () => {
   first.say({ method: 'note', sessionId: 's' }, { id: 1, result: 1 });
   await retired;
   expect(await client.inbox.next(2)).toMatchObject([{ method: 'note' }, { id: 1 }]);
+});
+
+test('what a worker still says about a session of a client that has left does not reach who opens one of that name elsewhere', async () => {
+  await using rig = new Rig();
+  const old = rig.worker();
+  const leaving = rig.client();
+  leaving.send({ method: 'hello', sessionId: 's' });
+  await old.next();
+  leaving.handle.close('it leaves');
+  await leaving.handle.closed;
+  const other = rig.worker();
+  void old.handle.retire();
+  const next = rig.client();
+  next.send({ method: 'hello', sessionId: 's' });
+  await other.next();
+  old.say({ method: 'secret', sessionId: 's' }, { id: 1, method: 'ask', sessionId: 's' });
+  expect(await old.next()).toMatchObject({ id: 1, error: { data: { reason: 'no_client' } } });
+  other.say({ method: 'mine', sessionId: 's' });
+  expect(await next.next()).toMatchObject({ method: 'mine' });
+});
+
+test('of sessions of clients that have left no more than MAX_ORPHANED_SESSIONS are remembered', async () => {
+  await using rig = new Rig();
+  const worker = rig.worker();
+  const leaving = rig.client();
+  const names = Array.from({ length: MAX_ORPHANED_SESSIONS + 1 }, (_, nth) => `s${nth}`);
+  leaving.send(...names.map((sessionId) => ({ method: 'hello', sessionId })));
+  await worker.inbox.next(names.length);
+  leaving.handle.close('it leaves');
+  await leaving.handle.closed;
+  const other = rig.worker();
+  void worker.handle.retire();
+  const next = rig.client();
+  next.send(...['s0', 's1'].map((sessionId) => ({ method: 'hello', sessionId })));
+  await other.inbox.next(2);
+  worker.say({ method: 'forgotten', sessionId: 's0' }, { method: 'secret', sessionId: 's1' });
+  other.say({ method: 'last', sessionId: 's0' });
+  expect((await next.inbox.next(2)).map(({ method }) => method)).toEqual(['forgotten', 'last']);
 });
