@@ -30,10 +30,10 @@ export function signalName(number: number): string {
 /** As shells count: 128 and the number of the signal. */
 export const SIGNAL_BASE = 128;
 
-/** The signal that an exit status tells of, where Node has a name for it. */
-export function signalOfStatus(status: number): NodeJS.Signals | undefined {
-  const name = names.get(status - SIGNAL_BASE);
-  return name as NodeJS.Signals | undefined;
+/** The signal that an exit status tells of, if there is one of that number. */
+export function signalOfStatus(status: number): string | undefined {
+  const number = inRange(status - SIGNAL_BASE);
+  return number === undefined ? undefined : signalName(number);
 }
 
 function parseRealTime(name: string): number | undefined {

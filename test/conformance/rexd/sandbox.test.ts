@@ -28,6 +28,13 @@ const verifies = (
 const open = (...lines: string[]): Promise<ExecClient> =>
   ExecClient.open({ config: { tables: ['[security.sandbox]', 'mode = "required"', ...lines] } });
 
+const SIGNALS = [
+  [9, 'SIGKILL'],
+  [11, 'SIGSEGV'],
+  [15, 'SIGTERM'],
+  [36, 'SIGRTMIN+2'],
+] as const;
+
 verifies('rexd/sandbox/reported', async () => {
   await using client = await open();
   const opened = await client.ask('session.open', { requested_capabilities: ['sandbox'] });
@@ -102,8 +109,8 @@ verifies('rexd/sandbox/transparent', async () => {
   expect((await client.sh('echo out >/dev/stdout; echo err >/dev/stderr')).stderr.toString()).toBe('err\n');
   for (const code of [0, 1, 7, 127])
     expect((await client.sh(`exit ${code}`)).exit).toMatchObject({ exit_code: code, signal: null });
-  for (const signal of ['KILL', 'TERM', 'SEGV', 'USR1'])
-    expect((await client.sh(`kill -${signal} $$`)).exit).toMatchObject({ signal: `SIG${signal}` });
+  for (const [number, signal] of SIGNALS)
+    expect((await client.sh(`kill -${number} $$`)).exit).toMatchObject({ exit_code: 128 + number, signal });
   expect(await client.refused('exec.start', { argv: ['no-such-program'] })).toMatchObject({
     code: -32602,
     data: { reason: 'program_not_found' },

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { expect, test } from 'vitest';
-import { parseSignal, signalName } from '../../../../src/host/process/signals.js';
+import { parseSignal, signalName, signalOfStatus } from '../../../../src/host/process/signals.js';
 
 test('a signal is known by name, with or without SIG, in any case, and by number', () => {
   for (const [name, number] of Object.entries(constants.signals)) {
@@ -48,4 +48,15 @@ test('every signal has a name that leads back to it', () => {
   expect(all.map((number) => parseSignal(signalName(number)))).toEqual(all);
   expect(signalName(6)).toBe('SIGABRT');
   expect(signalName(36)).toBe('SIGRTMIN+2');
+});
+
+test('a status above 128 tells of the signal of that number, if there is one', () => {
+  expect([0, 1, 127, 128, 160, 161, 193, 255].map(signalOfStatus)).toEqual(Array.from({ length: 8 }));
+  expect([129, 137, 143, 162, 192].map(signalOfStatus)).toEqual([
+    'SIGHUP',
+    'SIGKILL',
+    'SIGTERM',
+    'SIGRTMIN',
+    'SIGRTMIN+30',
+  ]);
 });
