@@ -21,6 +21,7 @@ export const SUPERVISOR_SCRIPT = `
 hawser_dir=$1 hawser_launch=$2 hawser_pattern=$3 hawser_blocks=$4 hawser_limit=$5
 shift 5
 hawser_mask=$(umask)
+hawser_known=
 hawser_blank='         ' # as long as any end that is written
 umask 077
 exec 4>&1 >/dev/null 2>&1
@@ -55,18 +56,68 @@ hawser_find_leader() {
   hawser_copies "$hawser_pid" && [ "$hawser_ticks" = "$hawser_born" ] && hawser_leader=$hawser_pid
 }
 
-# Sends a signal to all that carry the mark; true when there were any.
-hawser_sweep() {
-  hawser_found=1
+# Sets hawser_table to "number:start:parent:session" of all that run. The number is taken from the path: a name with a line
+# break in it could make a line that looks like somebody else's.
+hawser_list() {
+  hawser_table=
+  hawser_stats=$(grep -aHs '' /proc/[0-9]*/stat)
+  IFS='
+'
+  set -f
+  set -- $hawser_stats
+  set +f
+  unset IFS
+  for hawser_line; do
+    hawser_pid=\${hawser_line#/proc/}
+    hawser_note "\${hawser_pid%%/*}" \${hawser_line##*") "}
+  done
+}
+
+# Not of the dead. One whose first thread alone has ended looks dead but for the threads it has left.
+hawser_note() {
+  [ $# -ge 21 ] || return
+  case $2 in [ZXx]) [ "\${19}" -gt 1 ] || return ;; esac
+  hawser_pid=$1 hawser_line=$3:$5
+  shift 20
+  hawser_table="$hawser_table $hawser_pid:$1:$hawser_line"
+}
+
+# Sets hawser_known to "number:start" of all that carry the mark, descend from one that does, share the session of the
+# process or were found before: who has another mark by now, or none, is ours all the same.
+hawser_search() {
   hawser_find_leader
+  hawser_marked=' '
   for hawser_file in $(grep -lsE -e "^HAWSER_MARK=$hawser_pattern(/|$)" /proc/[0-9]*/environ); do
     hawser_file=\${hawser_file#/proc/}
-    hawser_pid=\${hawser_file%/environ}
-    [ "$hawser_pid" != "$hawser_leader" ] || hawser_leader=
-    kill "-$1" "$hawser_pid" && hawser_found=0
+    hawser_marked="$hawser_marked\${hawser_file%/environ} "
   done
-  # One that has cleared its environment is known by who it was, and what it has started by its group.
-  [ -z "$hawser_leader" ] || { kill "-$1" "-$hawser_leader" && hawser_found=0; }
+  hawser_list
+  hawser_before=" $hawser_known " hawser_known= hawser_pids=' ' hawser_grew=1
+  while [ $hawser_grew = 1 ]; do
+    hawser_grew=0 hawser_rest=
+    for hawser_entry in $hawser_table; do
+      hawser_pid=\${hawser_entry%%:*} hawser_session=\${hawser_entry##*:}
+      hawser_parent=\${hawser_entry%:*} hawser_start=\${hawser_entry#*:}
+      hawser_parent=\${hawser_parent##*:} hawser_start=\${hawser_start%%:*}
+      case "$hawser_marked/$hawser_before/$hawser_pids/$hawser_leader " in
+      *" $hawser_pid "*/*/*/* | */*" $hawser_pid:$hawser_start "*/*/* | */*/*" $hawser_parent "*/* | \
+      */*/*/"$hawser_pid " | */*/*/"$hawser_session ")
+        hawser_pids="$hawser_pids$hawser_pid "
+        hawser_known="$hawser_known $hawser_pid:$hawser_start"
+        hawser_grew=1
+        ;;
+      *) hawser_rest="$hawser_rest $hawser_entry" ;;
+      esac
+    done
+    hawser_table=$hawser_rest
+  done
+}
+
+# Sends a signal to all of them; true when there were any.
+hawser_sweep() {
+  hawser_found=1
+  hawser_search
+  for hawser_pid in $hawser_pids; do kill "-$1" "$hawser_pid" && hawser_found=0; done
   return $hawser_found
 }
 

@@ -104,8 +104,9 @@ search() {
   esac
   for pid in $(holders); do seeds="$seeds$pid "; done
   table=
-  # One cat: the shell's own read takes a system call for each character.
-  stats=$(cat /proc/[0-9]*/stat)
+  # One grep: the shell's own read takes a system call for each character. Its number is taken from the path: a name with a
+  # line break in it could make a line that looks like somebody else's.
+  stats=$(grep -aHs '' /proc/[0-9]*/stat)
   IFS=$newline
   set -f
   set -- $stats
@@ -113,7 +114,8 @@ search() {
   unset IFS
   for line; do
     parse "$line" && [ "$ticks" -ge "$born" ] || continue
-    table="$table \${line%% *}:$ppid:$sid:$ticks"
+    pid=\${line#/proc/}
+    table="$table \${pid%%/*}:$ppid:$sid:$ticks"
   done
   found= pids=' ' sessions=' ' cpids=' ' csessions=' ' grew=1
   while [ $grew = 1 ]; do

@@ -10,7 +10,7 @@ import type { DetachedRun } from './detached-run.js';
 import type { DetachedStore } from './detached-store.js';
 import type { HostProcess } from './host-process.js';
 import { explainLaunchFailure, type LaunchAttempt, LaunchError } from './launch-error.js';
-import { asPattern, MARK_VARIABLE, newChildMark, newDetachedMark } from './mark.js';
+import { asPattern, MARK_VARIABLE, newChildMark, newConfinedScope, newDetachedMark } from './mark.js';
 import { readBootId, readPidNamespace } from './proc-table.js';
 import { spawnProcess } from './spawn.js';
 import { spellEnvironment } from './spell-environment.js';
@@ -52,7 +52,8 @@ export async function startDetached(store: DetachedStore, options: DetachOptions
   const { argv, cwd } = options;
   const attempt = assertProgram(options);
   const detachedMark = newDetachedMark();
-  const mark = newChildMark(detachedMark);
+  // Confined: it is a command of strangers as any other, and what it starts is not freed by a mark of its own making.
+  const mark = newChildMark(newConfinedScope(detachedMark));
   const run = store.create({
     id: options.id ?? newId('p'),
     mark,

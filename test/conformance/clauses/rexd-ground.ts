@@ -17,6 +17,14 @@ export const rexdGround = {
     text: 'timeout_ms ends a detached process that has cleared its environment, also when the server is gone',
     source: 'rexd-v1 "exec.start"; hawser "rexd disconnect"',
   },
+  'rexd/ground/forged-mark': {
+    text: 'whatever mark a program below a detached one gives itself, it ends with it; with that of a session it ends with that one too, and takes nobody along but its own',
+    source: SAFE,
+  },
+  'rexd/ground/forged-name': {
+    text: 'a program named like the line of another process is ended in its own place, and the other goes on',
+    source: SAFE,
+  },
   'rexd/ground/interpreter': {
     text: 'a script whose interpreter is missing is refused with detach as without',
     source: 'rexd-v1 "exec.start"',
