@@ -60,7 +60,7 @@ for (const mode of MODES) {
     const { HAWSER_MARK: mark, ...rest } = env;
     const { HAWSER_MARK: other, ...expected } = JSON.parse(plain.stdout.toString()) as Record<string, string>;
     expect(rest).toEqual(expected);
-    expect([mark, other]).toEqual([expect.stringMatching(/d_\w+\/p_\w+$/), expect.any(String)]);
+    expect([mark, other]).toEqual([expect.stringMatching(/d_\w+\/c_\w+\/p_\w+$/), expect.any(String)]);
   });
 
   verifies('rexd/ground/supervisor', async () => {
