@@ -2,6 +2,7 @@
 
 import { closeSync, constants, existsSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFifosByBun } from '../runtime/bun-fifo.js';
 import { type Fifo, FifoPool, type FifoUse } from './fifo-pool.js';
 import { Guardian } from './guardian.js';
 import { Launcher } from './launcher.js';
@@ -96,6 +97,8 @@ function open(): Station | undefined {
   setImmediate(sweepPrivateDirs).unref(); // nobody waits for the leftovers of others to be gone
   const dir = makePrivateDir();
   if (dir === undefined) return undefined;
-  const pool = new FifoPool(dir, (names) => (launcher.ready ? launcher.makeFifos(names) : undefined));
+  const pool = new FifoPool(dir, (names) =>
+    launcher.ready ? launcher.makeFifos(names) : makeFifosByBun(names),
+  );
   return { dir, pool, guardian: new Guardian(dir), launcher };
 }

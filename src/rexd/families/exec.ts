@@ -8,11 +8,12 @@ import { listExec } from '../methods/exec-list.js';
 import { readExec, waitToRead } from '../methods/exec-read.js';
 import { startExec } from '../methods/exec-start.js';
 import { waitForExec } from '../methods/exec-wait.js';
+import { startPlainly } from '../protocol/start-plainly.js';
 import { ExecInput, ExecKill, ExecList, ExecRead, ExecStart, ExecWait } from '../protocol/exec.js';
 
 export function addExecMethods(router: Router<CallContext>): void {
   router
-    .method(ExecStart, startExec)
+    .method(ExecStart, startExec, startPlainly)
     .method(ExecWait, waitForExec)
     .method(ExecKill, killExec)
     .method(ExecInput, inputExec)

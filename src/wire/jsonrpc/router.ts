@@ -39,10 +39,14 @@ export interface RouterOptions<Ctx> {
 interface Route<Ctx> {
   readonly def: Pick<MethodDef, 'name' | 'params' | 'positional'>;
   readonly handler: (params: unknown, ctx: Ctx) => unknown;
+  readonly read?: PlainReader | undefined;
 }
 
+/** Gives what the schema would give, without it, or undefined when it has to be asked. */
+type PlainReader = (params: JsonRpcParams | undefined) => unknown;
+
 interface Early<Ctx> {
-  readonly read: (params: JsonRpcParams | undefined) => unknown;
+  readonly read: PlainReader;
   readonly handler: Route<Ctx>['handler'];
 }
 
@@ -61,8 +65,13 @@ export class Router<Ctx> {
     return [...this.#routes.keys()];
   }
 
-  method<M extends MethodDef>(def: M, handler: Handler<M, Ctx>): this {
-    return this.#add(def, handler as Route<Ctx>['handler']);
+  /** `read`, for a method that is called so often that its schema counts, is asked before that is. */
+  method<M extends MethodDef>(
+    def: M,
+    handler: Handler<M, Ctx>,
+    read?: (params: JsonRpcParams | undefined) => ParamsOf<M> | undefined,
+  ): this {
+    return this.#add(def, handler as Route<Ctx>['handler'], read);
   }
 
   event<E extends EventDef>(def: E, handler: EventHandler<E, Ctx>): this {
@@ -114,9 +123,9 @@ export class Router<Ctx> {
       : this.#reported(method, params, ctx, onCall);
   }
 
-  #add(def: Route<Ctx>['def'], handler: Route<Ctx>['handler']): this {
+  #add(def: Route<Ctx>['def'], handler: Route<Ctx>['handler'], read?: PlainReader): this {
     if (this.#routes.has(def.name)) throw new TypeError(`${def.name} is routed twice`);
-    this.#routes.set(def.name, { def, handler });
+    this.#routes.set(def.name, { def, handler, read });
     return this;
   }
 
@@ -131,7 +140,7 @@ export class Router<Ctx> {
       const data = { method: method.slice(0, MAX_ECHOED_CHARS) };
       throw new RpcError(METHOD_NOT_FOUND, 'Method not found', { data });
     }
-    return route.handler(checkParams(route.def, params), ctx);
+    return route.handler(route.read?.(params) ?? checkParams(route.def, params), ctx);
   }
 
   /** Undefined when no family is left to be loaded that could have the method. */
