@@ -3,8 +3,8 @@
 import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type BinaryProcessor, binaryFor, buildBinary, whyNoBinary } from '../../scripts/build-binary.js';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type BinaryProcessor, binaryFor, whyNoBinary } from '../../scripts/build-binary.js';
 import { Alone } from '../helpers/alone.js';
 import { testAlone } from '../helpers/alone-tests.js';
 import { run } from '../helpers/program.js';
@@ -17,10 +17,6 @@ const folder = mkdtempSync(join(tmpdir(), 'hawser-binary-'));
 afterAll(() => removeFolder(folder));
 
 describe.skipIf(problem !== undefined)(`the binary${problem === undefined ? '' : ` (${problem})`}`, () => {
-  beforeAll(async () => {
-    await buildBinary(processor);
-  }, 120_000);
-
   testAlone(() => new Alone(binaryFor(processor)));
 
   test('takes nothing from the folder it is started in', async () => {
