@@ -13,6 +13,8 @@ import { type TimeLimit, timeLimit } from './time-limit.js';
 export const CANCEL_WAIT_MS = 2000;
 /** From one telling to the next: the command itself may still be on its way. */
 const CANCEL_PAUSE_MS = 50;
+/** How long the end of an answer is waited for after its last event, so that the connection can be used again. */
+export const DRAIN_MS = 250;
 
 export interface ExecOrder {
   readonly agentId: string;
@@ -51,6 +53,7 @@ class ExecCall {
   readonly #wish: TimeLimit | undefined;
   readonly #answer = new ExecAnswer();
   #calledOff: Promise<void> | undefined;
+  #drain: ReturnType<typeof setTimeout> | undefined;
   #isSent = false;
   #isOver = false;
 
@@ -69,15 +72,13 @@ class ExecCall {
     if (!('status' in response)) return response;
     try {
       for await (const { event, data } of decodeEvents(readChunks(response))) {
+        if (this.#isOver) continue;
         if (event === 'chunk') yield String(JSON.parse(data));
-        else if (this.#answer.take(event, data)) {
-          this.#isOver = true;
-          return this.#answer.complete();
-        }
+        else if (this.#answer.take(event, data)) this.#finish();
       }
-      return this.#incomplete('the daemon ended the answer before it was complete');
+      return this.#result('the daemon ended the answer before it was complete');
     } catch (thrown) {
-      return this.#incomplete(toError(thrown).message);
+      return this.#result(toError(thrown).message);
     }
   }
 
@@ -85,6 +86,7 @@ class ExecCall {
   async end(): Promise<void> {
     this.#signal?.removeEventListener('abort', this.#stop);
     this.#wish?.end();
+    clearTimeout(this.#drain);
     if (this.#isSent && !this.#isOver) this.#stop();
     await this.#calledOff;
     this.#connection.abort();
@@ -119,6 +121,16 @@ class ExecCall {
       this.#isOver = true;
       throw thrown;
     }
+  }
+
+  /** Nothing that comes now counts any more. */
+  #finish(): void {
+    this.#isOver = true;
+    this.#drain = setTimeout(() => this.#connection.abort(), DRAIN_MS);
+  }
+
+  #result(why: string): ExecResult {
+    return this.#isOver ? this.#answer.complete() : this.#incomplete(why);
   }
 
   #incomplete(why: string): ExecResult {

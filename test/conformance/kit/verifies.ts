@@ -23,6 +23,7 @@ import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 import { stringCli } from '../clauses/string-cli.js';
 import { stringFaults } from '../clauses/string-faults.js';
+import { stringClient } from '../clauses/string-client.js';
 import { stringHttp } from '../clauses/string-http.js';
 import { stringTransport } from '../clauses/string-transport.js';
 
@@ -48,6 +49,7 @@ const tables = [
   rexd,
   stringCli,
   stringFaults,
+  stringClient,
   stringHttp,
   stringTransport,
 ] as const;

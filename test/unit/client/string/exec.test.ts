@@ -12,7 +12,7 @@ import {
   stripContentPrefix,
 } from '../../../../src/client/string/browser.js';
 import { runs } from '../../../helpers/runs.js';
-import { CANCEL_WAIT_MS } from '../../../../src/client/string/exec.js';
+import { CANCEL_WAIT_MS, DRAIN_MS } from '../../../../src/client/string/exec.js';
 import {
   event,
   fetchFailed,
@@ -114,6 +114,16 @@ describe('an answer that breaks off is STREAM_INCOMPLETE', () => {
     expect(fetch.asked.filter(({ path }) => path === '/exec')).toHaveLength(1);
   });
 });
+
+test(
+  'an answer that does not end after its last event is given all the same',
+  withFakeTimers(async () => {
+    const { client } = clientFor((signal) => stream([WHOLE, event('content', 'late')], 'open', signal));
+    const running = client.exec('main', '/info');
+    await vi.advanceTimersByTimeAsync(DRAIN_MS);
+    expect(await running).toMatchObject({ ok: true, content: 'fine\nindeed\n' });
+  }),
+);
 
 test('a queue that is full, and a turn that did not come, are results of their own', async () => {
   const answers = [
