@@ -16,6 +16,7 @@ import {
   type ReadMember,
   refuse,
 } from './message-reader.js';
+import { answerPlainCall, PlainCalls, readPlainCall, WatchedTools } from './plain-call.js';
 import type { McpDefinition } from './server.js';
 import { StatelessEra } from './stateless-era.js';
 import type { ToolContext } from './tool.js';
@@ -28,12 +29,20 @@ const HTTP_FAULT = -32000;
 
 export type McpContext = RequestContext<unknown>;
 
+export interface McpEndpointOptions {
+  readonly onError?: (error: Error) => void;
+  /** No tool asks its caller for anything: a call is its arguments, and the answer its result. */
+  readonly hasPlainTools?: boolean;
+}
+
 /** The definition may differ from call to call, by who calls. */
 export class McpHttpEndpoint {
   readonly #stateless: StatelessEra;
+  readonly #plain: PlainCalls | undefined;
 
-  constructor(options: { readonly onError?: (error: Error) => void } = {}) {
+  constructor(options: McpEndpointOptions = {}) {
     this.#stateless = new StatelessEra(options.onError);
+    if (options.hasPlainTools === true) this.#plain = new PlainCalls();
   }
 
   async post(ctx: McpContext, definition: McpDefinition): Promise<void> {
@@ -43,7 +52,7 @@ export class McpHttpEndpoint {
     const line = readLine(text);
     const first = line.kind === 'one' ? line.member : undefined;
     if ((header ?? '') >= FIRST_STATELESS_VERSION || namesVersion(first))
-      return await this.#stateless.serve(ctx, definition, text);
+      return await this.#serveStateless(ctx, definition, text, first);
     if (header !== undefined && !(HANDSHAKE_VERSIONS as readonly string[]).includes(header))
       return sendJson(
         ctx,
@@ -54,6 +63,25 @@ export class McpHttpEndpoint {
       return sendJson(ctx, 400, refuse(null, INVALID_REQUEST, 'the body is empty'));
     if (line.kind === 'batch') return await answerBatch(ctx, definition, line.members);
     await answerOne(ctx, definition, line.member);
+  }
+
+  async #serveStateless(
+    ctx: McpContext,
+    definition: McpDefinition,
+    text: string,
+    member: ReadMember,
+  ): Promise<void> {
+    const call =
+      this.#plain !== undefined && member !== undefined && isRequest(member)
+        ? readPlainCall(ctx, member)
+        : undefined;
+    if (this.#plain === undefined || call === undefined)
+      return await this.#stateless.serve(ctx, definition, text);
+    if (this.#plain.isKnown(call) && definition.tools.definitions.some(({ name }) => name === call.name))
+      return await answerPlainCall(ctx, definition, call);
+    const learn = (): void => this.#plain?.learn(call);
+    const watched = { ...definition, tools: new WatchedTools(definition.tools, learn) };
+    await this.#stateless.serve(ctx, watched, text);
   }
 
   /** There is no stream to listen to and no session to end. */

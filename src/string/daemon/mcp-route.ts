@@ -35,7 +35,7 @@ export class McpRoute {
 
   constructor(parts: McpParts) {
     this.#parts = parts;
-    this.#endpoint = new McpHttpEndpoint({ onError: parts.onError });
+    this.#endpoint = new McpHttpEndpoint({ onError: parts.onError, hasPlainTools: true });
   }
 
   async post(ctx: RequestContext<unknown>): Promise<void> {
