@@ -1,11 +1,13 @@
 // StringClient wherever there is fetch: a browser, or any other runtime. It finds a daemon that runs; it starts none.
 
 import { newAbort } from '../../base/abort.js';
+import { MAX_TIMER_MS, withSignal } from '../../base/deadline.js';
 import type { AgentInfo, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
 import { DaemonUnreachableError } from './errors.js';
 import { cancelCommand, runCommand } from './exec.js';
 import type { ExecResult } from './exec-result.js';
 import { type Fetch, HttpDaemon } from './http-daemon.js';
+import { timeLimit } from './time-limit.js';
 import { followEvents, type WatchOptions } from './watch-events.js';
 
 export { DaemonUnreachableError, NotStringdError, StringdError } from './errors.js';
@@ -41,7 +43,7 @@ export interface ExecOptions {
   readonly requestId?: string;
   /** Calls the command off; `exec` rejects with its reason once the daemon has been told. */
   readonly signal?: AbortSignal;
-  /** Calls the command off and rejects with a TimeoutError. Its turn in the queue counts. */
+  /** Calls the command off and rejects with a TimeoutError. A daemon's start counts, and the wait for a turn. */
   readonly timeoutMs?: number;
 }
 
@@ -306,9 +308,19 @@ export class StringClient {
     isStreamed: boolean,
   ): AsyncGenerator<string, ExecResult, undefined> {
     const ready = this.ready();
-    await ready;
+    const startedMs = performance.now();
+    await waitFor(ready, options);
+    const { timeoutMs } = options;
+    const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedMs);
     try {
-      return yield* runCommand(this.daemon, { agentId: this.agentId, topic, cmd, isStreamed, ...options });
+      return yield* runCommand(this.daemon, {
+        ...options,
+        agentId: this.agentId,
+        topic,
+        cmd,
+        isStreamed,
+        timeoutMs: leftMs,
+      });
     } catch (thrown) {
       // It was there, and is not any more: the next command looks for it again.
       if (thrown instanceof DaemonUnreachableError) this.#forget(ready);
@@ -329,5 +341,16 @@ export class StringClient {
     await this.ready();
     const path = `/agents/${encodeURIComponent(this.agentId)}/webhook`;
     return (await this.daemon.ask<{ webhook_url: string }>({ method, path })).webhook_url;
+  }
+}
+
+/** A daemon that is being started is not waited for by who has no time, or has lost interest. */
+async function waitFor(ready: Promise<void>, { signal, timeoutMs }: ExecOptions): Promise<void> {
+  if (timeoutMs === undefined && signal === undefined) return await ready;
+  const limit = timeLimit(timeoutMs ?? MAX_TIMER_MS, signal === undefined ? {} : { also: [signal] });
+  try {
+    await withSignal(ready, limit.signal);
+  } finally {
+    limit.end();
   }
 }

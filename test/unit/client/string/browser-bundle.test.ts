@@ -71,6 +71,7 @@ test('it runs where there is no process and no Buffer', async () => {
     TextDecoder,
     URLSearchParams,
     crypto,
+    performance,
     setTimeout,
     clearTimeout,
     fetch,

@@ -166,7 +166,7 @@ describe('calling off', () => {
     const wish = new AbortController();
     const running = client.exec('main', '/exec sleep 9', { requestId: 'mine', signal: wish.signal });
     running.catch(() => {});
-    await expect.poll(() => fetch.asked.some(({ path }) => path === '/exec')).toBe(true);
+    await expect.poll(() => fetch.asked.some(({ path }) => path === '/exec'), { timeout: 20_000 }).toBe(true);
     wish.abort(new Error('enough'));
     await expect(running).rejects.toThrow('enough');
     expect(fetch.asked.at(-1)).toMatchObject({
@@ -183,6 +183,21 @@ describe('calling off', () => {
     expect(fetch.asked.some(({ path }) => path.startsWith('/exec'))).toBe(false);
   });
 
+  test('who does not want to wait for the daemon does not have to', async () => {
+    const fetch = scriptedFetch(({ path, signal }) =>
+      path === '/agents' ? untilAborted(signal) : undefined,
+    );
+    const client = new StringClient({ fetch });
+    await expect(client.exec('main', '/info', { timeoutMs: 5 })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    const wish = new AbortController();
+    const waiting = client.exec('main', '/info', { signal: wish.signal });
+    wish.abort(new Error('never mind'));
+    await expect(waiting).rejects.toThrow('never mind');
+    expect(fetch.asked.some(({ path }) => path.startsWith('/exec'))).toBe(false);
+  });
+
   test('a command that the daemon does not know of yet is called off again until it does', async () => {
     let tellings = 0;
     const fetch = scriptedFetch(({ method, path, signal }) => {
@@ -191,8 +206,12 @@ describe('calling off', () => {
       tellings += 1;
       return Response.json({ request_id: 'x', cancelled: tellings === 3 });
     });
-    const running = new StringClient({ fetch }).exec('main', '/info', { timeoutMs: 1 });
-    await expect(running).rejects.toMatchObject({ name: 'TimeoutError' });
+    const wish = new AbortController();
+    const running = new StringClient({ fetch }).exec('main', '/info', { signal: wish.signal });
+    running.catch(() => {});
+    await expect.poll(() => fetch.asked.some(({ path }) => path === '/exec'), { timeout: 20_000 }).toBe(true);
+    wish.abort(new Error('enough'));
+    await expect(running).rejects.toThrow('enough');
     expect(tellings).toBe(3);
   });
 

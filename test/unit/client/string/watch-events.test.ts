@@ -159,7 +159,7 @@ test('events are acknowledged after the handler, when that is wanted; a closed w
   await using watch = new StringClient({ fetch }).watchEvents(({ id }) => void done.push(id), {
     autoAck: true,
   });
-  await expect.poll(() => done).toEqual(['a', '/events/a/ack']);
+  await expect.poll(() => done, { timeout: 20_000 }).toEqual(['a', '/events/a/ack']);
   await watch.close();
   await watch.closed;
 });
