@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { BusUnderTest, fixture } from './bus.js';
 import { newCounts, VerifyClient, type VerifyCounts } from './bus-verify-client.js';
 import { descendants } from './proc.js';
+import { until } from './wait.js';
 
 export interface VerifyOptions {
   /** Stops when so many messages have been checked, or after so long, whichever comes first. */
@@ -33,6 +34,9 @@ export interface VerifyReport extends VerifySample {
   readonly faults: readonly string[];
   readonly exitCode: number | null;
   readonly samples: readonly VerifySample[];
+  /** Descriptors of the bus before the first client and after the last; while there are clients they are part of it. */
+  readonly fdsBefore: number;
+  readonly fdsAfter: number;
 }
 
 /** After so many the run is stopped: it is clear by then. */
@@ -54,6 +58,8 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
     limits: { max_restarts: 100_000, restart_window_sec: 60 },
     config: { idCollision },
   });
+  const countFds = (): number => readdirSync(`/proc/${bus.pid}/fd`).length;
+  const fdsBefore = countFds();
   const from = Date.now();
   const connect = (): VerifyClient =>
     new VerifyClient({
@@ -69,7 +75,7 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
     atMs: Date.now() - from,
     kills,
     rssBytes: rssOf(bus.pid),
-    fds: readdirSync(`/proc/${bus.pid}/fd`).length,
+    fds: countFds(),
   });
   const replaceOne = (how: 'vanish' | 'finish'): void => {
     const at = Math.floor(random() * clients.length);
@@ -102,9 +108,16 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
       : { ...counts, atMs: Date.now() - from, kills, rssBytes: 0, fds: 0 };
   if (bus.child.exitCode !== null) faults.push(`the bus ended with ${bus.child.exitCode}`);
   await endAll(clients, leaving, faults);
+  const fdsAfter = bus.child.exitCode === null ? await settledFds(countFds, fdsBefore) : 0;
   bus.child.kill('SIGTERM');
   const { code } = await bus.ended;
-  return { ...last, ...counts, faults, exitCode: code, samples };
+  return { ...last, ...counts, faults, exitCode: code, samples, fdsBefore, fdsAfter };
+}
+
+/** Once as many are left as there were, or after a while: closing takes its time on a busy machine. */
+async function settledFds(count: () => number, before: number): Promise<number> {
+  await until(() => count() <= before, 'the descriptors to be closed').catch(() => {});
+  return count();
 }
 
 /** Everybody half-closes; whoever is not through in time has lost something. */

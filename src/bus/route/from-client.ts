@@ -25,6 +25,13 @@ import { routeAnswer } from './worker-requests.js';
 import { waitForWorker } from './waiting.js';
 import type { Worker } from './worker.js';
 
+/** The length of a frame that is too long is most likely the beginning of a line. */
+const TOO_LARGE_HINT = {
+  ndjson: 'send less in one message, or raise limits.max_input_buffer',
+  length:
+    'here a message is 4 bytes of length, big-endian, and its bytes; for lines set transport.framing to "ndjson". If it was one: send less in one message, or raise limits.max_input_buffer',
+} as const;
+
 /** A line that has waited already, and is tried again. */
 export type Again = HeldLine<Client, Worker> | undefined;
 
@@ -60,7 +67,7 @@ export class ClientMessages {
     core.counters.oversizeFromClients += 1;
     refuseAndClose(core, client, rawId(core, slab), INVALID_REQUEST, {
       reason: 'too_large',
-      hint: 'send less in one message, or raise limits.max_input_buffer',
+      hint: TOO_LARGE_HINT[client.options.framing],
       maxBytes: core.settings.limits.maxInputBufferBytes,
     });
   }

@@ -1,5 +1,6 @@
 // What the bus writes to stderr beside its log: where it listens, and what its workers print there.
 
+import { hostname } from 'node:os';
 import type { StderrWriter } from './stderr-writer.js';
 
 type Format = 'text' | 'json';
@@ -22,5 +23,6 @@ export function stderrOfWorkers(
 
 /** As the log has it. */
 function asRecord(msg: string, facts: object): string {
-  return `${JSON.stringify({ level: 30, time: Date.now(), name: 'stdio-bus', msg, ...facts })}\n`;
+  const head = { level: 30, time: Date.now(), pid: process.pid, hostname: hostname(), name: 'stdio-bus' };
+  return `${JSON.stringify({ ...head, ...facts, msg })}\n`;
 }

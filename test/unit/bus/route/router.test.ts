@@ -241,6 +241,17 @@ test('a message without any routing field closes its client, unless the bus is l
   expect(worker.lines).toEqual(['{}']);
 });
 
+test('a client that sends lines where frames are meant is told so', async () => {
+  await using rig = new Rig();
+  const client = rig.client({ framing: 'length' });
+  client.send({ id: 1, method: 'm' });
+  await rig.settle();
+  client.stream.end();
+  await client.handle.closed;
+  const facts = rig.log.find(({ message }) => message.startsWith('client closed'))?.facts;
+  expect(facts).toMatchObject({ reason: 'too_large', hint: expect.stringContaining('"ndjson"') });
+});
+
 test('a line over the cap is refused with its id where that was seen', async () => {
   await using rig = new Rig({}, { maxInputBufferBytes: 100_000 });
   const worker = rig.worker();
