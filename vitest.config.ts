@@ -61,6 +61,7 @@ export default defineConfig({
             : []),
         ],
         {
+          needsBuild: true, // a build clears the folder, so that the binary is made after it
           setup: ['test/helpers/fresh-binary.ts'],
           testTimeout: 120_000,
           target: [`dist/rexd-linux-${process.arch}`],

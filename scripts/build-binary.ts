@@ -2,7 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundleForBun } from './bundle-for-bun.js';
 import { embedAddons } from './embed-addons.js';
@@ -34,27 +34,31 @@ export async function buildBinary(processor: BinaryProcessor): Promise<string> {
   try {
     const source = join(folder, 'rexd.cjs');
     writeFileSync(source, await bundleForBun(join(ROOT, 'src/bin/rexd.ts'), [embedAddons([])]));
-    const runtime = processor === process.arch ? [] : [`--compile-executable-path=${runtimeFor(processor)}`];
-    const target = `--target=bun-linux-${PROCESSORS[processor]}`;
-    const options = [
-      '--minify',
-      '--bytecode',
-      '--format=cjs',
-      '--no-compile-autoload-dotenv',
-      '--no-compile-autoload-bunfig',
-      '--external=@lydell/node-pty',
-      '--external=libsql',
-      target,
-      ...runtime,
-    ];
-    execFileSync(join(LOCAL_BIN, 'bun'), ['build', '--compile', ...options, source, '--outfile', out], {
-      cwd: folder,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    compileByBun(source, out, processor);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
   return out;
+}
+
+/** One CommonJS file into one executable, which takes nothing from the folder it is started in. */
+export function compileByBun(source: string, out: string, processor: BinaryProcessor): void {
+  const runtime = processor === process.arch ? [] : [`--compile-executable-path=${runtimeFor(processor)}`];
+  const options = [
+    '--minify',
+    '--bytecode',
+    '--format=cjs',
+    '--no-compile-autoload-dotenv',
+    '--no-compile-autoload-bunfig',
+    '--external=@lydell/node-pty',
+    '--external=libsql',
+    `--target=bun-linux-${PROCESSORS[processor]}`,
+    ...runtime,
+  ];
+  execFileSync(join(LOCAL_BIN, 'bun'), ['build', '--compile', ...options, source, '--outfile', out], {
+    cwd: dirname(source),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
 }
 
 function runtimeFor(processor: BinaryProcessor): string {

@@ -1,6 +1,7 @@
 // Every suite, in the order in which a run of all of them goes.
 
 import type { Suite } from '../harness/types.js';
+import { binarySuite } from './binary.js';
 import { busSuite } from './bus.js';
 import { coldStartSuite } from './cold-start.js';
 import { jsonrpcSuite } from './jsonrpc.js';
@@ -16,6 +17,7 @@ export const SUITES: readonly Suite[] = [
   jsonrpcSuite,
   spawnSuite,
   rexdSuite,
+  binarySuite,
   rexSuite,
   busSuite,
   stringdSuite,

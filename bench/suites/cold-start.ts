@@ -80,7 +80,7 @@ function runs(name: string, role: Role, argv: readonly string[]): Contender {
 }
 
 /** Started and asked for a session; how it ends is part of neither time. */
-function answers(name: string, role: Role, argv: readonly string[]): Contender {
+export function answers(name: string, role: Role, argv: readonly string[]): Contender {
   return contender(name, role, async () => {
     const before = performance.now();
     await using child = await BenchChild.start(name, argv);
