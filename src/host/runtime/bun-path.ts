@@ -35,7 +35,8 @@ export function dirname(path: string): string {
 }
 
 export function basename(path: string): string {
-  return path.slice(lastSlash(path) + 1).replace(/\/+$/, '');
+  const name = withoutEnd(path);
+  return name.slice(name.lastIndexOf('/') + 1);
 }
 
 function isAbsolute(path: string): boolean {
@@ -44,7 +45,14 @@ function isAbsolute(path: string): boolean {
 
 /** Of those that do not end the path. */
 function lastSlash(path: string): number {
-  return path.replace(/\/+$/, '').lastIndexOf('/');
+  return withoutEnd(path).lastIndexOf('/');
+}
+
+/** No expression: the first use of one would be before the first answer. */
+function withoutEnd(path: string): string {
+  let end = path.length;
+  while (path.charAt(end - 1) === '/') end -= 1;
+  return path.slice(0, end);
 }
 
 function clean(path: string, absolute: boolean): string[] {
