@@ -26,6 +26,8 @@ const REHEARSALS: Readonly<Record<string, (folder: string) => Rehearsal>> = {
     const request = { jsonrpc: '2.0', id: 1, method: 'rehearse' };
     return { args: ['--config', config], input: `${JSON.stringify(request)}\n` };
   },
+  /** All of a call but the call: there is no daemon to answer it. */
+  string: () => ({ args: ['--no-start', 'main'], input: '' }),
   rexd: (folder) => {
     const config = join(folder, 'config.toml');
     writeFileSync(
