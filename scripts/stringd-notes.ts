@@ -49,7 +49,7 @@ export const STRINGD_NOTES: readonly string[] = [
   '### ChanFlow',
   [
     'A block begins at the beginning of a line with `<𝒞=string:TOPIC>` (U+1D49E; without a topic: `main`) and ends with `</𝒞>`, at the beginning of a line or on the line it began on. Its first line is',
-    'the command, the others are the body of that. Each is answered by a block with the time in its tag; failures read `✗ CODE: message`. Text around blocks and blocks of other channels are passed over.',
+    'the command, the others are the body of that. In its place the answer has a block with the time in its tag; failures read `✗ CODE: message`. Text around blocks and blocks of other channels come back as they were. A block that begins within a line, or has no end, is not executed, and its place says so.',
   ].join(' '),
   [
     '```sh',

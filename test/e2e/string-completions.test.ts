@@ -70,7 +70,7 @@ test('the other shells take theirs', async () => {
   for (const shell of ['zsh', 'fish']) {
     const { code, stdout } = await string(stringd, ['completions', shell]);
     expect([code, stdout]).toEqual([0, expect.stringContaining('--topics')]);
-    const check = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' });
-    if (check.error === undefined) expect([check.status, check.stderr]).toEqual([0, '']);
+    const { error, status } = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' });
+    expect(error === undefined ? status : 'no such shell here').toBeOneOf([0, 'no such shell here']);
   }
 });

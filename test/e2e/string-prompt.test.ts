@@ -1,6 +1,6 @@
 // The prompt of string on a real terminal.
 
-import { readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPty } from '../../src/host/pty/open-pty.js';
@@ -80,10 +80,11 @@ test('commands, bodies of several lines, another topic, and the end', async () =
 test('Ctrl-C calls off what runs and what is typed, not the prompt; Ctrl-D leaves', async () => {
   await using screen = await Screen.open('bash:prompt');
   await screen.shows('[bash:prompt] > ');
-  await screen.type('echo began; sleep 600\r');
+  const began = join(stringd.home, 'began');
+  await screen.type(`touch '${began}'; sleep 600\r`);
   const executing = async (): Promise<boolean> =>
     (await stringd.ask('/sessions')).text.includes('"executing":true');
-  await until(executing, 'the command to run', WAIT_MS);
+  await until(() => existsSync(began), 'the command to run', WAIT_MS);
   await screen.type('\u0003');
   await screen.shows('called off');
   await screen.shows('[bash:prompt] > ');
@@ -95,6 +96,7 @@ test('Ctrl-C calls off what runs and what is typed, not the prompt; Ctrl-D leave
   await screen.shows('Bash session closed.');
   await screen.type('\u0004');
   await screen.shows('ended with 0');
+  expect(await executing()).toBe(false);
 });
 
 test('what was typed before is there again', async () => {
@@ -112,4 +114,5 @@ test('what was typed before is there again', async () => {
   await next.shows('{unique} = "70"');
   await next.type('\u0004');
   await next.shows('ended with 0');
+  expect((await stringd.exec('memory', '/set')).text).toContain('70');
 });

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { ExecResult, StringClient } from '../../client/string/string-client.js';
 import { parseArguments } from '../../string/arguments.js';
 import type { StringContext } from './context.js';
+import { joinWords } from './quote-words.js';
 
 /** Undefined when it is for the daemon to answer. */
 export async function answerHere(
@@ -28,6 +29,26 @@ export async function answerHere(
     ? []
     : [`Note: agent '${id}' is not registered yet. Add it with: string agent add ${id}`];
   return succeed([`Current agent set to '${id}' (local: ${file}).`, ...note].join('\n'));
+}
+
+/** Paths are relative to where the user is, which the daemon does not know. */
+export function withWholePaths(cmd: string): string {
+  const [, verb = '', args = ''] = /^\/(\S+)\s*(.*)$/su.exec(cmd) ?? [];
+  const { operands, options, help } = parseArguments(args);
+  if (help) return cmd;
+  const whole = (path: string): string => (/^~(?:\/|$)/u.test(path) || path === '' ? path : resolve(path));
+  if (verb === 'set-home') {
+    const [id = '', path, ...rest] = operands;
+    return path === undefined ? cmd : joinWords(['/set-home', id, whole(path), ...rest]);
+  }
+  const [home, allow] = [options.get('home'), options.get('allow')];
+  if (verb !== 'add' || (typeof home !== 'string' && typeof allow !== 'string')) return cmd;
+  return joinWords([
+    '/add',
+    ...operands,
+    ...(typeof home === 'string' ? ['--home', whole(home)] : []),
+    ...(typeof allow === 'string' ? ['--allow', allow.split(',').map(whole).join(',')] : []),
+  ]);
 }
 
 function projectFolder(): string {

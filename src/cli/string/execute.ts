@@ -7,6 +7,9 @@ import { EXIT } from '../exit-codes.js';
 import { FailedError } from '../failed-error.js';
 import type { StringContext } from './context.js';
 
+/** Verbs of the hub `agent` that are about where the client is. */
+const OF_CLIENTS = /^\/(?:use|current|add|set-home)(?:\s|$)/u;
+
 let calls = 0;
 
 /** Rejects with a FailedError that says what can be done, or with the reason of the signal. */
@@ -14,13 +17,16 @@ export async function execute(
   context: StringContext,
   client: StringClient,
   topic: string,
-  cmd: string,
+  given: string,
   signal: AbortSignal,
 ): Promise<ExecResult> {
   try {
-    if (topic === 'agent' && /^\/(?:use|current)\b/u.test(cmd)) {
-      const here = await (await import('./agent-here.js')).answerHere(context, client, cmd);
+    let cmd = given;
+    if (topic === 'agent' && OF_CLIENTS.test(given)) {
+      const { answerHere, withWholePaths } = await import('./agent-here.js');
+      const here = /^\/(?:use|current)/u.test(given) ? await answerHere(context, client, given) : undefined;
       if (here !== undefined) return here;
+      cmd = withWholePaths(given);
     }
     calls += 1;
     const requestId =

@@ -40,5 +40,6 @@ const HINTS: Readonly<Record<string, (topic: string) => string>> = {
     'the answer broke off, and whether the command has run is not known: look before you send it again',
   BUSY: (topic) =>
     `something runs there still: string ${topic} //tail shows it, string ${topic} //interrupt ends it`,
+  FILE_NOT_ALLOWED: () => 'let the agent use a folder with: string agent add AGENT --allow FOLDER,FOLDER',
   WAITING_FOR_INPUT: (topic) => `answer it with: string ${topic} '//send TEXT'`,
 };

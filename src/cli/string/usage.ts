@@ -36,7 +36,7 @@ export const USAGE: Usage = {
   },
   examples: [
     ["string '/help'", 'what can be said in a topic; starts the daemon when there is none'],
-    ["string notes '/open ./README.md'", 'a document in a topic of its own'],
+    ["string notes '/open ~/plan.md'", 'a document of the agent’s home in a topic of its own'],
     ["string bash:dev 'cd /tmp && ls'", 'a shell that stays: the next command is still in /tmp'],
     ['string bash:dev', 'a prompt in that shell; Ctrl-C calls a command off, Ctrl-D leaves'],
     ['string event', 'the inbox, and the address of the webhook that fills it'],

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { withWholePaths } from '../../../../src/cli/string/agent-here.js';
 import { joinShellWords, joinWords } from '../../../../src/cli/string/quote-words.js';
 import { readRequest } from '../../../../src/cli/string/request.js';
 import { readInvocation } from '../../../../src/cli/string/usage.js';
@@ -91,4 +92,14 @@ describe('flags', () => {
     expect(() => readInvocation(['--jsno', 'x'])).toThrow('did you mean --json?');
     expect(() => readInvocation(['--agent'])).toThrow('--agent needs a value');
   });
+});
+
+test('paths of an agent are relative to where the user is', () => {
+  const here = (path: string): string => `${process.cwd()}/${path}`;
+  expect(withWholePaths("/add me --home './my home' --allow a,/b,~/c")).toBe(
+    `/add me --home '${here('my home')}' --allow ${here('a')},/b,~/c`,
+  );
+  expect(withWholePaths('/set-home me ../x')).toBe(`/set-home me ${here('x').replace(/[^/]+\/x$/u, 'x')}`);
+  for (const cmd of ['/add me', '/add', '/set-home me', '/use me', '/add me --help --home x'])
+    expect(withWholePaths(cmd)).toBe(cmd);
 });
