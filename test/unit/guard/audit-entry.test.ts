@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { MAX_MESSAGE_CHARS, MAX_NAME_CHARS, toAuditLine } from '../../../src/guard/audit-entry.js';
+import {
+  MAX_LINE_BYTES,
+  MAX_MESSAGE_CHARS,
+  MAX_NAME_CHARS,
+  toAuditLine,
+} from '../../../src/guard/audit-entry.js';
 
 interface Line {
   readonly method: string;
@@ -24,4 +29,15 @@ test('names and messages are written up to so many characters', () => {
   expect(cut.method.length).toBeLessThan(2 * MAX_NAME_CHARS);
   expect(cut.client_name.length).toBeLessThan(2 * MAX_NAME_CHARS);
   expect(cut.error.message.length).toBeLessThan(2 * MAX_MESSAGE_CHARS);
+});
+
+test('a line is whole up to the cap, and one byte beyond it loses its params', () => {
+  const wide = Array.from({ length: 21 }, () => '語'.repeat(1000));
+  const narrow = (bytes: number): string[] =>
+    [0, 1000, 2000].map((from) => 'x'.repeat(Math.max(0, Math.min(bytes - from, 1000))));
+  const line = (bytes: number): string =>
+    toAuditLine({ method: 'm', timeMs: 0, params: [...wide, ...narrow(bytes)] });
+  const room = MAX_LINE_BYTES - Buffer.byteLength(line(0));
+  expect(Buffer.byteLength(line(room))).toBe(MAX_LINE_BYTES);
+  expect(JSON.parse(line(room + 1))).toMatchObject({ method: 'm', params: '[too long]' });
 });
