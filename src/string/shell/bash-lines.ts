@@ -29,9 +29,12 @@ export function runLine(file: string, lastStatus: number, report: Report): strin
   return `${promptHook(report.line)}; ${before}\\builtin . ${quote(file)} ${CONTROL_FD}>&-; ${tell(report)}\n`;
 }
 
-/** For a shell that is at its prompt although nothing was told: Ctrl-C and some errors drop the rest of a line. */
+/**
+ * For a shell that is at its prompt although nothing was told: Ctrl-C and some errors drop the rest of a line, or all of it,
+ * so that the prompt has to be told anew which line it follows.
+ */
 export function askLine(report: Report): string {
-  return `${tell(report)}\n`;
+  return `${tell(report)}; ${promptHook(report.line)}\n`;
 }
 
 /** The first line: no history, and the same report. */

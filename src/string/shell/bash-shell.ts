@@ -26,6 +26,8 @@ export const PROMPT_WAIT_MS = 500;
 /** What `//tail` can show. */
 export const RECENT_BYTES = 256 * 1024;
 
+export const CTRL_C = '\u0003';
+
 const COLS = 200;
 const ROWS = 24;
 
@@ -61,6 +63,8 @@ export class BashShell extends Resource {
   /** The last line that has come back to its prompt. */
   #promptLine = -1;
   #promptSeen: (() => void) | undefined;
+  /** The last line that Ctrl-C was typed to. */
+  #interruptedLine = -1;
   #lastStatus = 0;
   #cwd: string;
   #pumping: Promise<void> = Promise.resolve();
@@ -128,6 +132,7 @@ export class BashShell extends Resource {
   async type(text: string): Promise<void> {
     if (this.#pty === undefined) throw new ClosedError('shell');
     if (this.#current !== undefined) this.#current.lastActivityMs = performance.now();
+    if (text === CTRL_C) this.#interruptedLine = this.#lines;
     await this.#pty.write(Buffer.from(text, 'utf8'));
   }
 
@@ -206,7 +211,7 @@ export class BashShell extends Resource {
       this.#promptLine = Math.max(this.#promptLine, message.line);
       this.#promptSeen?.();
       // Back at the prompt without a word about the command: it was broken off.
-      if (submission?.report.line === message.line && !submission.completed)
+      if (submission !== undefined && !submission.completed && this.#isBrokenOff(submission, message.line))
         void this.#type(askLine(submission.report)).catch(() => {});
       return;
     }
@@ -217,6 +222,11 @@ export class BashShell extends Resource {
     if (submission.over) return;
     const timer = setTimeout(() => submission.giveUpOnMark(), MARK_WAIT_MS);
     void submission.ended.then(() => clearTimeout(timer));
+  }
+
+  /** Ctrl-C also takes away what was typed and not read yet: then the prompt is that of a line before. */
+  #isBrokenOff({ report }: Submission, promptLine: number): boolean {
+    return promptLine === report.line || (promptLine < report.line && this.#interruptedLine === report.line);
   }
 
   /** `$PWD` is how the shell came there; but it is a variable, and only the kernel knows. */

@@ -2,7 +2,7 @@
 
 import type { CommandCall } from '../commands/command.js';
 import type { CommandResult } from '../result.js';
-import type { BashShell } from './bash-shell.js';
+import { type BashShell, CTRL_C } from './bash-shell.js';
 import { showOutcome } from './show-outcome.js';
 import type { Submission } from './submission.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
@@ -11,7 +11,6 @@ import { waitForEnd, type WaitOptions } from './wait-for-end.js';
 export const SUBMISSION_TIMEOUT_MS = 120_000;
 /** After a Ctrl-C, before a command is said to go on all the same. */
 export const INTERRUPT_WAIT_MS = 2000;
-const CTRL_C = '\u0003';
 
 /** What there is to say of a command once it has ended, waits for input, or has used up its time. */
 export async function follow(
@@ -22,17 +21,23 @@ export async function follow(
 ): Promise<CommandResult> {
   const { timeoutMs = SUBMISSION_TIMEOUT_MS } = options;
   const outcome = await waitForEnd(shell, submission, { ...options, timeoutMs });
-  if (outcome.kind === 'cancelled') {
-    await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
-    await waitForEnd(shell, submission, {
-      timeoutMs: INTERRUPT_WAIT_MS,
-      signal: new AbortController().signal,
-    });
-  }
+  if (outcome.kind === 'cancelled') await breakOff(shell, submission);
   submission.emit = undefined;
   const output = submission.takeOutput();
   if (output.spool !== undefined) await runtime.shells.keepSpool(session.topic.name, output.spool);
   return showOutcome(outcome, { cwd: shell.cwd, output: await output.text(), timeoutMs });
+}
+
+/** A Ctrl-C that comes while the shell is about to start its program reaches neither of them: so it is pressed once more. */
+async function breakOff(shell: BashShell, submission: Submission): Promise<void> {
+  for (let press = 0; press < 2 && !submission.over; press++) {
+    await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
+    await waitForEnd(shell, submission, {
+      timeoutMs: INTERRUPT_WAIT_MS / 2,
+      signal: new AbortController().signal,
+      endOnly: true,
+    });
+  }
 }
 
 /** Ctrl-C. What a command comes to that was told to end is no failure. */

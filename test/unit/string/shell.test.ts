@@ -2,10 +2,12 @@
 
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   BashShell,
+  CTRL_C,
   MARK_WAIT_MS,
   PROMPT_WAIT_MS,
   SHELL_START_MS,
@@ -46,6 +48,27 @@ test('what a command sets stays: folder, variables, functions, and $?', async ()
   expect(await place.run('bash:other', 'echo "[$X]"; pwd')).toMatchObject({
     content: `exit: 0 | cwd: ${place.home}\n---\n[]\n${place.home}`,
   });
+});
+
+test('Ctrl-C before the shell has read its command: the command has ended, and the next one runs', async () => {
+  await using place = makePlace();
+  await using shell = await BashShell.start({
+    home: place.home,
+    cwd: place.home,
+    env: { PATH: process.env['PATH'] ?? '' },
+    folder: join(place.dataDir, 'shells'),
+    spoolDir: join(place.dataDir, 'spool'),
+  });
+  for (let turn = 0; turn < 20; turn++) {
+    const submission = await shell.submit('sleep 600');
+    // Pressed until it has ended, as people do: one that comes while the program is being started reaches nobody.
+    await until(async () => {
+      await shell.type(CTRL_C);
+      return await Promise.race([submission.ended.then(() => true), delay(500, false)]);
+    }, 'the command to end');
+    expect(await submission.ended).toMatchObject({ shellEnded: false });
+  }
+  expect(await (await shell.submit('(exit 7)')).ended).toMatchObject({ status: 7 });
 });
 
 test('a line that begins with one slash is for the shell, also one that names a command of ours', async () => {
