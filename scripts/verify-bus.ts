@@ -15,6 +15,7 @@ const usage: Usage = {
     clients: { value: 'N', summary: 'clients at a time (12)' },
     workers: { value: 'N', summary: 'workers of the pool (4)' },
     collision: { value: 'hold|rewrite', summary: 'what is done about ids that collide (hold)' },
+    'restart-ms': { value: 'N', summary: 'a rolling restart of all workers every so often (0: none)' },
     seed: { value: 'N', summary: 'another choice of trouble' },
     help: { short: 'h', summary: 'this text' },
   },
@@ -33,12 +34,14 @@ async function main(args: readonly string[]): Promise<number> {
   };
   await buildIfStale();
   const [minutes, clients, workers, seed] = ['minutes', 'clients', 'workers', 'seed'].map(number);
+  const restartEveryMs = number('restart-ms') ?? 0;
   const report = await verifyBus({
     messages: number('messages') ?? 1_000_000,
     ...(minutes !== undefined && { maxMs: minutes * 60_000 }),
     ...(clients !== undefined && { clients }),
     ...(workers !== undefined && { workers }),
     ...(seed !== undefined && { seed }),
+    restartEveryMs,
     idCollision: flags.value('collision') === 'rewrite' ? 'rewrite' : 'hold',
     onProgress: (sample) => console.log(line(sample)),
   });

@@ -1,6 +1,7 @@
 // Drives a bus with clients that collide, vanish and read slowly, kills its workers, and proves what came of every message.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { BusUnderTest, fixture } from './bus.js';
 import { newCounts, VerifyClient, type VerifyCounts } from './bus-verify-client.js';
 import { descendants } from './proc.js';
@@ -16,6 +17,8 @@ export interface VerifyOptions {
   readonly idCollision?: 'hold' | 'rewrite';
   /** Mean time between the deaths of workers, of clients, and pauses of a reader; 0 for none. */
   readonly killEveryMs?: number;
+  /** Mean time between rolling restarts of all workers; 0, which is the default, for none. */
+  readonly restartEveryMs?: number;
   readonly vanishEveryMs?: number;
   readonly pauseEveryMs?: number;
   readonly seed?: number;
@@ -94,6 +97,7 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
     if (due(vanishEveryMs)) replaceOne('vanish');
     if (due(vanishEveryMs)) replaceOne('finish');
     if (due(pauseEveryMs)) readSlowly(clients[Math.floor(random() * clients.length)], random);
+    if (due(options.restartEveryMs ?? 0)) restartAll(bus.socket);
     if (due(killEveryMs) && killOne(bus.pid, random)) kills += 1;
     if (elapsed < nextSample) continue;
     nextSample += progressEveryMs;
@@ -112,6 +116,14 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
   bus.child.kill('SIGTERM');
   const { code } = await bus.ended;
   return { ...last, ...counts, faults, exitCode: code, samples, fdsBefore, fdsAfter };
+}
+
+/** Asks for it and does not wait: it is done when every worker has finished what it had. */
+function restartAll(path: string): void {
+  const socket = createConnection(path);
+  socket.on('error', () => {});
+  socket.end('{"jsonrpc":"2.0","id":"restart","method":"bus/restart"}\n');
+  socket.resume();
 }
 
 /** Once as many are left as there were, or after a while: closing takes its time on a busy machine. */

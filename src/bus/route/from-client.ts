@@ -125,6 +125,13 @@ export class ClientMessages {
     again: Again,
   ): void {
     const core = this.#core;
+    if (session?.worker.state === 'retiring' && this.#mustFollow(client, session.worker)) {
+      // A notification is no new work, and may be about what is under way there.
+      if (isRequest || client.held.length > 0)
+        hold(core, client, pool, session.worker, slab, start, end, again);
+      else forwardToWorker(core, client, session.worker, slab, start, end, false, false);
+      return;
+    }
     const pinned = session?.worker.state === 'ready' ? session.worker : undefined;
     const worker =
       pinned === undefined ? pool.pick(core, client, isRequest ? core.idKey : undefined) : pinned;
@@ -147,6 +154,11 @@ export class ClientMessages {
       }
     } else if (hasSession && !this.#openSession(session, worker, client, slab, pool)) return;
     forwardToWorker(core, client, worker, slab, start, end, isRequest, rewriteId);
+  }
+
+  /** A session leaves a worker that takes no more only behind what this client has sent there before. */
+  #mustFollow(client: Client, worker: Worker): boolean {
+    return client.held.some(({ to }) => to === worker) || this.#core.pending.waitsFor(client, worker);
   }
 
   #mustWait(client: Client, worker: Worker): boolean {

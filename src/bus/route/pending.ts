@@ -104,6 +104,15 @@ export class PendingRequests {
     return others;
   }
 
+  /** This client waits for that worker. Walks the table: for the rare moment when a session has to leave its worker. */
+  waitsFor(client: Client, worker: Worker): boolean {
+    let waits = false;
+    this.#table.forEach((entry, asker) => {
+      if (this.#table.tagAt(entry) === worker.number && asker.client === client) waits = true;
+    });
+    return waits;
+  }
+
   #release(asker: Asker, worker: Worker): void {
     worker.load -= 1;
     if (asker.client === undefined) return;

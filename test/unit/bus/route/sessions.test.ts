@@ -212,9 +212,9 @@ test('a session of a retired worker goes on with another', async () => {
   const [first, second] = one.lines.length > 0 ? [one, two] : [two, one];
   const retired = first.handle.retire();
   client.send({ id: 2, method: 'm', sessionId: 's' });
-  expect(await second.next()).toMatchObject({ id: 2 });
   first.say({ method: 'note', sessionId: 's' }, { id: 1, result: 1 });
   await retired;
+  expect(await second.next()).toMatchObject({ id: 2 });
   expect(await client.inbox.next(2)).toMatchObject([{ method: 'note' }, { id: 1 }]);
 });
 
@@ -254,4 +254,43 @@ test('of sessions of clients that have left no more than MAX_ORPHANED_SESSIONS a
   worker.say({ method: 'forgotten', sessionId: 's0' }, { method: 'secret', sessionId: 's1' });
   other.say({ method: 'last', sessionId: 's0' });
   expect((await next.inbox.next(2)).map(({ method }) => method)).toEqual(['forgotten', 'last']);
+});
+
+test('a session leaves a worker that is to end only behind what was sent there before', async () => {
+  await using rig = new Rig();
+  const old = rig.worker();
+  const [client, other] = [rig.client(), rig.client()];
+  other.send({ id: 1, method: 'm' });
+  await old.next();
+  client.send({ id: 5, method: 'm', sessionId: 's' });
+  await old.next();
+  client.send({ id: 1, method: 'taken', sessionId: 's' });
+  const next = rig.worker();
+  void old.handle.retire();
+  client.send({ id: 6, method: 'm', sessionId: 's' }, { id: 7, method: 'm' });
+  expect(await next.next()).toMatchObject({ id: 7 }); // it has nothing to do with the session
+  old.say({ id: 1, result: 'other' });
+  expect(await other.next()).toMatchObject({ result: 'other' });
+  await rig.settle();
+  expect([old.lines, next.lines]).toEqual([[], []]);
+  old.say({ id: 5, result: 'mine' });
+  expect(await client.next()).toMatchObject({ id: 5 });
+  expect((await next.inbox.next(2)).map(({ id }) => id)).toEqual([1, 6]);
+});
+
+test('a session whose worker ends before it has answered goes on elsewhere, in order', async () => {
+  await using rig = new Rig();
+  const old = rig.worker();
+  const client = rig.client();
+  client.send({ id: 1, method: 'm', sessionId: 's' });
+  await old.next();
+  void old.handle.retire();
+  client.send({ method: 'about 1', sessionId: 's' });
+  expect(await old.next()).toMatchObject({ method: 'about 1' });
+  client.send({ id: 2, method: 'm', sessionId: 's' }, { id: 3, method: 'm', sessionId: 's' });
+  await rig.settle();
+  old.handle.remove('gone');
+  const next = rig.worker();
+  expect((await next.inbox.next(2)).map(({ id }) => id)).toEqual([2, 3]);
+  expect(await client.next()).toMatchObject({ id: 1, error: { code: -32002 } });
 });
