@@ -32,8 +32,8 @@ export default defineConfig({
   test: {
     pool: 'forks', // signals, umask and cwd are per process: tests of real processes need a process of their own
     maxWorkers: availableParallelism() + 1, // many tests wait: for a grace to end, for a program to start
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 120_000, // what hangs is ended; what is slow on a busy machine is not
+    hookTimeout: 120_000,
     setupFiles: ['test/helpers/leak-check.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [

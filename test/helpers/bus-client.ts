@@ -20,7 +20,7 @@ export interface Message {
 
 export type Framing = 'ndjson' | 'length';
 
-const WAIT_MS = 20_000;
+const WAIT_MS = 60_000;
 const LENGTH_BYTES = 4;
 
 let peers = 0;

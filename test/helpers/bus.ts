@@ -36,7 +36,7 @@ export interface BusStart {
   readonly awaitWorkers?: boolean;
 }
 
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 
 export const fixture = (name: string): string =>
   fileURLToPath(new URL(`../fixtures/bus/${name}`, import.meta.url));

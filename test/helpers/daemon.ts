@@ -63,7 +63,7 @@ export class DaemonUnderTest extends Program {
       await until(
         () => daemon.stderr.includes('rexd: listening on') || daemon.child.exitCode !== null,
         'the daemon to listen',
-        20_000,
+        60_000,
       );
     } catch (thrown) {
       await daemon[Symbol.asyncDispose]();
@@ -211,7 +211,7 @@ export class Frames implements Disposable {
   async call(method: string, params: object = {}): Promise<Answer> {
     const id = ++this.#lastId;
     this.socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
-    return await until(() => this.messages.find((each) => each.id === id), `the answer of ${method}`, 20_000);
+    return await until(() => this.messages.find((each) => each.id === id), `the answer of ${method}`, 60_000);
   }
 
   async ask(method: string, params: object = {}): Promise<Record<string, unknown>> {
@@ -228,7 +228,7 @@ export class Frames implements Disposable {
     return await until(
       () => this.messages.find((each) => each.method === method && each.params?.['process_id'] === processId),
       method,
-      20_000,
+      60_000,
     );
   }
 

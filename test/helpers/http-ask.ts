@@ -87,7 +87,7 @@ export class OpenStream implements Disposable {
     return await until(
       () => this.events.find(({ event, data }) => event === name && matches(data as never)),
       `the event ${name}`,
-      20_000,
+      60_000,
     );
   }
 

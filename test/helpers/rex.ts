@@ -44,7 +44,7 @@ export function rexHome(keep = '0'): RexHome {
       void (await until(
         async () => (await home.rex(['keep', '--ready'])).code === 0,
         'a kept connection',
-        20_000,
+        60_000,
       )),
     [Symbol.asyncDispose]: async () => {
       if (keep !== '0') await home.rex(['keep', '--stop']);

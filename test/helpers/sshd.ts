@@ -19,7 +19,7 @@ import { removeFolder } from './remove-folder.js';
 const SSHD = '/usr/sbin/sshd';
 /** Compiled into sshd: as root it starts only when this folder is there. */
 const PRIVILEGE_FOLDER = '/run/sshd';
-const START_TIMEOUT_MS = 10_000;
+const START_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 5;
 
 export interface SshdOptions {

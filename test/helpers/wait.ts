@@ -6,7 +6,7 @@ const POLL_MS = 5;
 export async function until<T>(
   check: () => T | undefined | false | Promise<T | undefined | false>,
   what: string,
-  timeoutMs = 20_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const end = Date.now() + timeoutMs;
   for (;;) {

@@ -30,7 +30,7 @@ export interface Run {
   readonly exit: Record<string, unknown>;
 }
 
-const WAIT_MS = 15_000;
+const WAIT_MS = 60_000;
 
 export class ExecClient implements AsyncDisposable {
   readonly rexd: RexdUnderTest;

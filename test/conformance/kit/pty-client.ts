@@ -3,7 +3,7 @@
 import { until } from '../../helpers/wait.js';
 import { dataOf, type Event, type ExecClient } from './exec-client.js';
 
-const WAIT_MS = 25_000;
+const WAIT_MS = 60_000;
 
 export class Terminal {
   readonly client: ExecClient;

@@ -23,7 +23,7 @@ import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** Above all pids: nobody has it, and nobody will ever reap it. */
 const NOBODY = 4_194_304;
-const KILL_WAIT_MS = 2000;
+const KILL_WAIT_MS = 4000;
 
 let dir: string;
 let sessions: Sessions;
