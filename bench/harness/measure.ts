@@ -76,7 +76,8 @@ async function takeSample(contender: Contender, ops: number): Promise<Sample> {
   const counted = await contender.run(ops);
   const wallMs = performance.now() - before;
   const cpuMs = contender.cpuMs() - cpuBefore;
-  const memoryMiB = pid === undefined ? undefined : peakMemoryMiB(pid);
+  const after = contender.pid; // it may have been started by this turn
+  const memoryMiB = after === undefined ? undefined : peakMemoryMiB(after);
   const memory = memoryMiB === undefined ? {} : { memoryMiB };
   if (typeof counted !== 'object') return { ops, wallMs: counted ?? wallMs, cpuMs, ...memory };
   const asked = counted.done < ops ? { asked: ops } : {};

@@ -2,7 +2,6 @@
 
 import { connect } from 'node:net';
 import { memoryMiB } from '../../harness/memory.js';
-import { medianOf } from '../../harness/stats.js';
 import type { Ran } from '../../harness/types.js';
 import { AGENT, encodeRequest, execMessage } from './messages.js';
 import type { Server } from './server.js';
@@ -76,7 +75,7 @@ function openAndLeave(port: number): Promise<void> {
   });
 }
 
-/** First as often as it takes to fill what is filled only once, then with an eye on the memory: its slope, over the whole turn. */
+/** First as often as it takes to fill what is filled only once, then with an eye on the memory. */
 async function watchGrowth(
   server: Server,
   times: number,
@@ -89,7 +88,7 @@ async function watchGrowth(
     await work(Math.ceil(times / SLICES));
     marks.push(memoryMiB(server.pid) ?? 0);
   }
-  return { wallMs: performance.now() - startedAt, done: 1, growthMiB: slopeOf(marks) * SLICES };
+  return { wallMs: performance.now() - startedAt, done: 1, growthMiB: growthOf(marks) };
 }
 
 /** Until the heap has the size it will keep. Whoever never comes to that is found out afterwards. */
@@ -102,10 +101,8 @@ async function warmUp(server: Server, work: () => Promise<void>): Promise<void> 
   }
 }
 
-/** The median of the slopes between any two marks: a collection of garbage in between hardly moves it. */
-export function slopeOf(marks: readonly number[]): number {
-  const slopes = marks.flatMap((mark, i) =>
-    marks.slice(i + 1).map((later, distance) => (later - mark) / (distance + 1)),
-  );
-  return medianOf(slopes);
+/** What the lowest mark has risen by from the first half to the second: garbage that waits to be collected lies above it. */
+export function growthOf(marks: readonly number[]): number {
+  const middle = Math.floor(marks.length / 2);
+  return Math.min(...marks.slice(middle)) - Math.min(...marks.slice(0, middle));
 }

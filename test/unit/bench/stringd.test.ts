@@ -3,7 +3,7 @@ import { judgeCase } from '../../../bench/harness/judge.js';
 import { memoryMiB } from '../../../bench/harness/memory.js';
 import { formatResult } from '../../../bench/harness/table.js';
 import { AnswerReader } from '../../../bench/suites/stringd/answer-reader.js';
-import { slopeOf } from '../../../bench/suites/stringd/churn.js';
+import { growthOf } from '../../../bench/suites/stringd/churn.js';
 import { contender, exampleResult, samplesOf } from './fixtures.js';
 
 const COUNTED = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello';
@@ -33,9 +33,10 @@ describe('where an answer ends', () => {
 });
 
 describe('growth', () => {
-  test('is the slope that most pairs of marks agree on', () => {
-    expect(slopeOf([1, 2, 3, 4])).toBe(1);
-    expect(slopeOf([10, 10, 30, 10, 10, 10])).toBe(0);
+  test('is what the lowest mark has risen by, whatever is above it', () => {
+    expect(growthOf([1, 2, 3, 4])).toBe(2);
+    expect(growthOf([10, 10, 30, 10, 40, 50])).toBe(0);
+    expect(growthOf([12, 30, 30, 10, 40, 50])).toBe(-2);
   });
 
   test('a process has a size, and one that is not there has none', () => {
