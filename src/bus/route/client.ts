@@ -81,6 +81,8 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
   #pauses = 0;
   #turnBytes = 0;
   #inputEnded = false;
+  /** All is answered, and waits to be read. */
+  #lastTimer: NodeJS.Timeout | undefined;
   #destroyed = false;
   #tellEnded = (): void => {};
   #tellClosed = (_why: string): void => {};
@@ -145,11 +147,16 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
     return this.held.some(({ to, pool }) => (to === undefined ? pool === worker.pool.id : to === worker));
   }
 
-  /** It sends no more: what is under way is still answered. */
+  /** It sends no more: what is under way is still answered, and read at its own pace, like that of anybody else. */
   finishWhenDone(): void {
-    if (!this.#inputEnded || !this.open) return;
-    if (this.pending === 0 && this.waiting === 0 && this.held.length === 0)
-      this.close('the client has ended');
+    if (!this.#inputEnded || !this.open || this.#lastTimer !== undefined) return;
+    if (this.pending > 0 || this.waiting > 0 || this.held.length > 0) return;
+    const finish = (): void => this.close('the client has ended');
+    this.#core.batch.commit();
+    if (this.output.queuedBytes === 0) return finish();
+    this.#core.flusher.plan();
+    this.#lastTimer = setTimeout(finish, this.#core.settings.limits.backpressureTimeoutMs);
+    void this.output.empty().then(finish);
   }
 
   /** No more is taken from it; what is queued is written first. */
@@ -234,6 +241,7 @@ export class Client implements BusClientHandle, SourceSink, MessageSink, OutputO
     clearTimeout(this.heldTimer);
     clearTimeout(this.heldAsksTimer);
     clearTimeout(this.pressureTimer);
+    clearTimeout(this.#lastTimer);
     this.#reader.close();
     this.#routing.clientGone(this);
     if (this.#pauses !== 0) this.#source.resume(); // to see its end

@@ -8,7 +8,7 @@ import { MAX_TRACED_CHARS } from '../../../../src/bus/route/trace-message.js';
 import { BUSY_WORKER_BYTES } from '../../../../src/bus/route/worker.js';
 import type { TraceRecord } from '../../../../src/bus/trace.js';
 import { until } from '../../../helpers/wait.js';
-import { Rig, type TestWorker } from './rig.js';
+import { Rig, type TestClient, type TestWorker } from './rig.js';
 
 const PAD = 'x'.repeat(1000);
 const requests = (count: number): { id: number; method: string; params: string }[] =>
@@ -133,6 +133,35 @@ test('a client that is closed and does not read is not waited for longer than th
   client.send('rubbish');
   expect(await client.handle.closed).toBe('not_json');
   expect(Date.now() - start).toBeGreaterThan(CLOSE_GRACE_MS - 100);
+});
+
+/** It has asked, said that it will say no more, and does not read what comes. */
+async function askAndStopReading(rig: Rig, count: number): Promise<TestClient> {
+  const worker = rig.worker();
+  const client = rig.client();
+  client.stream.pause();
+  client.send(...requests(count));
+  client.stream.end();
+  await worker.inbox.next(count);
+  for (let id = 0; id < count; id += 1) worker.say({ id, result: PAD });
+  await rig.settle();
+  return client;
+}
+
+test('a client that sends no more reads its answers at its own pace, however late', async () => {
+  await using rig = new Rig();
+  const client = await askAndStopReading(rig, 500);
+  const begun = Date.now();
+  await until(() => Date.now() - begun > CLOSE_GRACE_MS + 300, 'more time than a closed client has');
+  client.stream.resume();
+  expect((await client.inbox.next(500)).map(({ id }) => id)).toEqual(requests(500).map(({ id }) => id));
+  expect(await client.handle.closed).toBe('the client has ended');
+});
+
+test('but not for ever', async () => {
+  await using rig = new Rig({}, { backpressureTimeoutMs: 100 });
+  const client = await askAndStopReading(rig, 500);
+  expect(await client.handle.closed).toBe('the client has ended');
 });
 
 test('a trace tells who, to whom, what kind and how large, and nothing of what is said', async () => {
