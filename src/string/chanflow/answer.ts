@@ -22,10 +22,10 @@ export interface TurnOptions {
 }
 
 /** One after the other, in order: a command may need what the one before has done. */
-export async function answerTurn(text: string, options: TurnOptions): Promise<string> {
+export async function answerTurn(turn: string | readonly Segment[], options: TurnOptions): Promise<string> {
   const answers: string[] = [];
   let blocks = 0;
-  for (const segment of decodeChanFlow(CHANNEL, text)) {
+  for (const segment of typeof turn === 'string' ? decodeChanFlow(CHANNEL, turn) : turn) {
     if (segment.kind !== 'outside') blocks += 1;
     const tooMany = blocks > MAX_TURN_BLOCKS && segment.kind === 'block';
     const answer = tooMany

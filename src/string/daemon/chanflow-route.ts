@@ -1,6 +1,6 @@
 // POST /chanflow: a turn in, the same turn out with an answer in the place of each block of our channel.
 
-import { decodeChanFlow } from '../../wire/chanflow/decode.js';
+import { decodeChanFlow, type Segment } from '../../wire/chanflow/decode.js';
 import { readBody } from '../../wire/http/body.js';
 import type { RequestContext } from '../../wire/http/context.js';
 import { HttpError } from '../../wire/http/errors.js';
@@ -19,23 +19,24 @@ export interface ChanFlowParts {
 
 export async function answerChanFlow(ctx: RequestContext<unknown>, parts: ChanFlowParts): Promise<void> {
   const agent = requireAgent(ctx, parts.agents);
-  const text = readTurn(await readBody(ctx));
+  const turn = readTurn(await readBody(ctx));
   const run = runner(agent, ctx, parts.executor);
-  sendText(ctx, 200, await answerTurn(text, { run, topics: parts.executor.topicOptions }));
+  sendText(ctx, 200, await answerTurn(turn, { run, topics: parts.executor.topicOptions }));
 }
 
 /** Refused before anything is executed, or not at all. */
-function readTurn(bytes: Buffer): string {
+function readTurn(bytes: Buffer): Segment[] {
   let text: string;
   try {
     text = decode(bytes);
   } catch {
     throw badRequest('the request body is not valid UTF-8');
   }
-  const blocks = decodeChanFlow(CHANNEL, text).filter(({ kind }) => kind !== 'outside');
+  const turn = decodeChanFlow(CHANNEL, text);
+  const blocks = turn.filter(({ kind }) => kind !== 'outside');
   if (blocks.length > MAX_TURN_BLOCKS)
     throw badRequest(`at most ${MAX_TURN_BLOCKS} blocks can be sent at once`);
-  return text;
+  return turn;
 }
 
 function runner(agent: AgentPlace, ctx: RequestContext<unknown>, executor: Executor): RunBlock {

@@ -29,12 +29,16 @@ export function readOpenTag(line: string): OpenTag | undefined {
   return { channel, topic, attributes, length: tag.length };
 }
 
-/** Where in a line, but not at its beginning, a tag of this channel opens; not one that is quoted, which speaks about tags. */
+/**
+ * Where in a line, but not at its beginning, a tag of this channel opens; not one that is quoted, which speaks about tags.
+ * It ends before the next one begins: what was looked at for one beginning is not looked at again for another.
+ */
 export function findTagWithin(line: string, channel: string): number | undefined {
   const start = `${OPEN_TAG_START}${channel}`;
   for (let at = line.indexOf(start); at !== -1; at = line.indexOf(start, at + 1)) {
     if (at === 0 || /[`"'“‘«]/u.test(line.charAt(at - 1))) continue;
-    if (readOpenTag(line.slice(at))?.channel === channel) return at;
+    const next = line.indexOf(OPEN_TAG_START, at + 1);
+    if (readOpenTag(line.slice(at, next === -1 ? line.length : next))?.channel === channel) return at;
   }
   return undefined;
 }

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { MAX_TURN_BLOCKS } from '../../../../src/string/chanflow/answer.js';
 import { MAX_MCP_DEFINITIONS } from '../../../../src/string/daemon/mcp-route.js';
 import { PROGRESS_BEAT_MS } from '../../../../src/mcp/beat.js';
 import { StringTool } from '../../../../src/string/tool.js';
 import { describeTool } from '../../../../src/mcp/server.js';
+import { ChanFlowDecoder } from '../../../../src/wire/chanflow/decode.js';
 import { type DaemonPlace, ME, openDaemon } from './daemon-place.js';
 
 async function call(place: DaemonPlace, args: unknown, headers: Record<string, string> = ME) {
@@ -120,4 +121,16 @@ test('ChanFlow: each block of ours is answered where it stands, in the caller’
   );
   const many = '<𝒞=string:main>\n/info\n</𝒞>\n'.repeat(MAX_TURN_BLOCKS + 1);
   expect((await send(many)).status).toBe(400);
+});
+
+test('ChanFlow: a turn is decoded once', async () => {
+  await using place = await openDaemon();
+  const end = vi.spyOn(ChanFlowDecoder.prototype, 'end');
+  try {
+    const { text } = await place.ask('/chanflow', { headers: ME, body: '<𝒞=string:a>/info</𝒞>' });
+    expect(text).toContain('Session info');
+    expect(end).toHaveBeenCalledTimes(1);
+  } finally {
+    end.mockRestore();
+  }
 });

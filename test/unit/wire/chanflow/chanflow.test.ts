@@ -1,7 +1,7 @@
 // ChanFlow: blocks in and out, whatever is in them, however the text is cut.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import {
   ChanFlowDecoder,
   decodeChanFlow,
@@ -219,5 +219,23 @@ describe('whatever the text', () => {
       }),
       { numRuns: 5000 },
     );
+  });
+});
+
+describe('a line full of beginnings is looked at once', () => {
+  test.each(['x<𝒞=string', 'x<𝒞=string:', 'x<𝒞=string a=', 'x<𝒞=string a="'])('%s', (beginning) => {
+    const line = beginning.repeat(2000);
+    const exec = vi.spyOn(RegExp.prototype, 'exec');
+    let looked = 0;
+    try {
+      expect(decode(line)).toEqual([{ kind: 'outside', raw: line }]);
+      for (const [text] of exec.mock.calls) looked += text.length;
+    } finally {
+      exec.mockRestore();
+    }
+    expect(looked).toBeLessThanOrEqual(2 * line.length);
+    expect(blocks(`${line} <𝒞=string:a>/x</𝒞>\n`)).toEqual([
+      expect.objectContaining({ kind: 'broken', topic: 'a', raw: '<𝒞=string:a>/x</𝒞>' }),
+    ]);
   });
 });
