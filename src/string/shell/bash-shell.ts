@@ -14,6 +14,7 @@ import type { Pty, PtyExit } from '../../host/pty/pty.js';
 import { askLine, helloLine, MAX_TYPED_BYTES, runLine, START_SCRIPT } from './bash-lines.js';
 import { type ControlMessage, ControlPipe } from './control-pipe.js';
 import { exitStatusOf } from './exit-status.js';
+import { findForeground, type Foreground } from './foreground.js';
 import { ScreenText } from './screen-text.js';
 import { newReport, Submission } from './submission.js';
 
@@ -113,6 +114,11 @@ export class BashShell extends Resource {
   /** Undefined when nobody can know. */
   get waitsForInput(): boolean | undefined {
     return this.#pty?.isWaitingForInput() ?? false;
+  }
+
+  /** Undefined when nobody can know. */
+  get foreground(): Foreground | undefined {
+    return this.pid === undefined ? undefined : findForeground(this.pid);
   }
 
   /** Types it in, as one command. Throws ShellBusyError while another has not ended. */

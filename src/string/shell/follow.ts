@@ -3,6 +3,7 @@
 import type { CommandCall } from '../commands/command.js';
 import type { CommandResult } from '../result.js';
 import { type BashShell, CTRL_C } from './bash-shell.js';
+import { type Foreground, isUntold } from './foreground.js';
 import { showOutcome } from './show-outcome.js';
 import type { Submission } from './submission.js';
 import { waitForEnd, type WaitOptions } from './wait-for-end.js';
@@ -28,10 +29,16 @@ export async function follow(
   return showOutcome(outcome, { cwd: shell.cwd, output: await output.text(), timeoutMs });
 }
 
-/** A Ctrl-C that comes while the shell is about to start its program reaches neither of them: so it is pressed once more. */
+/**
+ * A Ctrl-C that comes while the shell is about to start its program reaches neither of them: so it is pressed once more.
+ * But not for a program that has heard it: a second one would break off what it does to put things in order.
+ */
 async function breakOff(shell: BashShell, submission: Submission): Promise<void> {
-  for (let press = 0; press < 2 && !submission.over; press++) {
-    await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
+  let pressed: Foreground | undefined;
+  for (let turn = 0; turn < 2 && !submission.over; turn++) {
+    const now = shell.foreground;
+    if (turn === 0 || isUntold(pressed, now)) await shell.type(CTRL_C).catch(() => {}); // a shell that is gone has nothing to interrupt
+    pressed = now;
     await waitForEnd(shell, submission, {
       timeoutMs: INTERRUPT_WAIT_MS / 2,
       signal: new AbortController().signal,

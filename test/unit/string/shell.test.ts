@@ -1,6 +1,6 @@
 // Bash topics: a real shell on a real terminal.
 
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
@@ -301,6 +301,22 @@ describe('time', () => {
       content: expect.stringContaining('begun'),
     });
     expect(await body(place, 'echo "$? $X"')).toBe('130 kept');
+  });
+
+  test('a program that puts things in order when it is called off hears of it once', async () => {
+    await using place = makePlace();
+    const cancel = new AbortController();
+    const script = 'trap "echo told >>told" INT; echo begun; while [ ! -e go ]; do sleep 0.05; done; : >over';
+    const called = await place.run(SHELL, `bash -c '${script}'`, {
+      signal: cancel.signal,
+      emit: () => cancel.abort(),
+    });
+    expect(called).toMatchObject({ ok: false, code: 'CANCELLED' });
+    const told = join(place.home, 'told');
+    await until(() => existsSync(told), 'it to be told');
+    writeFileSync(join(place.home, 'go'), '');
+    await until(() => existsSync(join(place.home, 'over')), 'it to end');
+    expect(readFileSync(told, 'utf8')).toBe('told\n');
   });
 
   test('a command that takes too long goes on, and does not leak into the next answer', async () => {
