@@ -8,7 +8,7 @@ import { cancelCommand, runCommand } from './exec.js';
 import type { ExecResult } from './exec-result.js';
 import { type Fetch, HttpDaemon } from './http-daemon.js';
 import { timeLimit } from './time-limit.js';
-import { followEvents, type WatchOptions } from './watch-events.js';
+import { acknowledge, followEvents, type WatchOptions } from './watch-events.js';
 
 export { DaemonUnreachableError, NotStringdError, StringdError } from './errors.js';
 export {
@@ -212,9 +212,10 @@ export class StringClient {
     if (signal?.aborted === true) stop();
     const watch = async (): Promise<void> => {
       try {
-        for await (const event of this.events({ ...options, signal: ending.signal })) {
+        const watching = { ...options, signal: ending.signal };
+        for await (const event of this.events(watching)) {
           await onEvent(event);
-          if (options.autoAck === true) await this.ackEvent(event.id);
+          if (options.autoAck === true) await acknowledge(this.daemon, this.agentId, event.id, watching);
         }
       } finally {
         signal?.removeEventListener('abort', stop);

@@ -33,6 +33,10 @@ export interface WatchOptions {
   readonly lastEventIdIn?: 'header' | 'query';
 }
 
+interface AckOptions extends Pick<WatchOptions, 'minReconnectMs' | 'maxReconnectMs'> {
+  readonly signal: AbortSignal;
+}
+
 /** Ends when the signal aborts. Throws a StringdError when the daemon does not let us: there is no such agent. */
 export async function* followEvents(
   daemon: HttpDaemon,
@@ -63,6 +67,26 @@ export async function* followEvents(
     }
   } finally {
     ending.abort();
+  }
+}
+
+/** Until the daemon knows, or knows nothing of the event any more; it may be away for a while meanwhile. Throws as `followEvents` does. */
+export async function acknowledge(
+  daemon: HttpDaemon,
+  agentId: string,
+  id: string,
+  { minReconnectMs = MIN_RECONNECT_MS, maxReconnectMs = MAX_RECONNECT_MS, signal }: AckOptions,
+): Promise<void> {
+  const path = `/events/${encodeURIComponent(id)}/ack`;
+  for (let pauseMs = minReconnectMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, maxReconnectMs)) {
+    try {
+      await daemon.ask({ method: 'POST', path, agentId }, { signal });
+      return;
+    } catch (thrown) {
+      if (thrown instanceof StringdError && thrown.status === 404) return;
+      if (thrown instanceof StringdError && isFinal(thrown)) throw thrown;
+    }
+    await pause(jitter(pauseMs), signal).catch(() => {});
   }
 }
 

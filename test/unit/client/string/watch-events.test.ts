@@ -163,3 +163,42 @@ test('events are acknowledged after the handler, when that is wanted; a closed w
   await watch.close();
   await watch.closed;
 });
+
+test('an acknowledgement that fails is sent again, unless there is nothing to acknowledge or nobody may', async () => {
+  const acks: string[] = [];
+  const answers = [
+    () => Response.json({ error: 'busy' }, { status: 503 }),
+    () => Promise.reject(fetchFailed('ECONNREFUSED')),
+    () => Response.json({ ok: true }),
+    () => Response.json({ error: 'no such event' }, { status: 404 }),
+    () => Response.json({ error: 'Unknown agent: default' }, { status: 401 }),
+  ];
+  const fetch = scriptedFetch(({ path, signal }) => {
+    if (path.startsWith('/events/stream'))
+      return stream([READY, incoming('a'), incoming('b'), incoming('c')], 'open', signal);
+    if (!path.endsWith('/ack')) return undefined;
+    acks.push(path);
+    return answers.shift()?.();
+  });
+  const handled: string[] = [];
+  const watch = new StringClient({ fetch }).watchEvents(({ id }) => void handled.push(id), {
+    ...fast,
+    autoAck: true,
+  });
+  await expect(watch.closed).rejects.toThrow('Unknown agent: default');
+  expect(handled).toEqual(['a', 'b', 'c']);
+  expect(acks).toEqual(['a', 'a', 'a', 'b', 'c'].map((id) => `/events/${id}/ack`));
+});
+
+test('a watch that cannot acknowledge can be closed', async () => {
+  const fetch = scriptedFetch(({ path, signal }) => {
+    if (path.startsWith('/events/stream')) return stream([READY, incoming('a')], 'open', signal);
+    return path.endsWith('/ack') ? Response.json({ error: 'busy' }, { status: 503 }) : undefined;
+  });
+  const watch = new StringClient({ fetch }).watchEvents(() => {}, { autoAck: true });
+  await expect
+    .poll(() => fetch.asked.some(({ path }) => path.endsWith('/ack')), { timeout: 20_000 })
+    .toBe(true);
+  await watch.close();
+  await watch.closed;
+});
