@@ -1,6 +1,6 @@
 // How every call of a command-line program ends: what went wrong is told, once, and the exit code says what it came to.
 
-import { LocalError, RpcError, toError } from '../base/errors.js';
+import { errnoOf, LocalError, RpcError, toError } from '../base/errors.js';
 import { EXIT } from './exit-codes.js';
 import { UsageError } from './flags.js';
 import { FailedError } from './failed-error.js';
@@ -26,7 +26,8 @@ function tell(program: string, thrown: unknown, help: string): number {
   const error = toError(thrown);
   if (error instanceof ReaderGoneError) return EXIT.ok;
   if (error instanceof InterruptedError) return error.exitCode;
-  const isOurs = error instanceof LocalError || error instanceof RpcError;
+  if (error.cause instanceof InterruptedError) return error.cause.exitCode; // of Node's own waiting
+  const isOurs = error instanceof LocalError || error instanceof RpcError || errnoOf(error) !== undefined;
   const said = isOurs ? `${error.message}${whichPath(error)}` : (error.stack ?? error.message);
   const hint = error instanceof FailedError ? error.hint : undefined;
   const usage = error instanceof UsageError;

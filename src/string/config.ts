@@ -1,6 +1,6 @@
 // What stringd is told by its environment: where it listens, where it keeps things, how long events stay.
 
-import { homedir } from 'node:os';
+import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { LocalError } from '../base/errors.js';
 
@@ -56,8 +56,8 @@ export class ConfigError extends LocalError {
 
 /** Throws ConfigError for a value that is none: a silent fallback would serve where nobody looks. */
 export function readConfig(env: Environment): StringdConfig {
-  const home = text(env, 'HOME') ?? homedir();
-  const root = folder(env, 'STRING_ROOT', home) ?? join(home, '.string');
+  const home = (): string => findHome(env);
+  const root = folder(env, 'STRING_ROOT', home) ?? join(home(), '.string');
   return {
     port: readPort(env),
     root,
@@ -114,9 +114,31 @@ function amount(env: Environment, name: string, least = 0): number | undefined {
   throw new ConfigError(name, value, `a number from ${least}`);
 }
 
-function folder(env: Environment, name: string, home: string): string | undefined {
+/** A process in a container may have neither the variable nor an entry in the list of users. */
+function findHome(env: Environment): string {
+  const said = text(env, 'HOME');
+  if (said !== undefined && isAbsolute(said)) return said;
+  const known = said === undefined ? homeOfUser() : undefined;
+  if (known !== undefined) return known;
+  throw new ConfigError(
+    'HOME',
+    said ?? '',
+    'the whole path of your home folder, or STRING_ROOT instead of it',
+  );
+}
+
+function homeOfUser(): string | undefined {
+  try {
+    const { homedir } = userInfo();
+    return isAbsolute(homedir) ? homedir : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function folder(env: Environment, name: string, home: () => string): string | undefined {
   const value = text(env, name);
   if (value === undefined) return undefined;
-  if (value === '~' || value.startsWith('~/')) return join(home, value.slice(1));
+  if (value === '~' || value.startsWith('~/')) return join(home(), value.slice(1));
   return isAbsolute(value) ? value : resolve(value);
 }

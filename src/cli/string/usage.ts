@@ -10,7 +10,7 @@ export const USAGE: Usage = {
     'string [flags] TOPIC               a prompt in that topic',
     "string [flags] '/COMMAND'          one command in the topic main",
     'string [flags] HUB [VERB …]        app, bash, tool, event, system, agent: what there is, and what to do with it',
-    'string [flags] TOPIC -             the command, or after /write and its like the body, from standard input',
+    'string [flags] TOPIC -             the command, or after a command that takes one its body, from standard input',
     'string --chanflow                  text in, text out: blocks for the channel string are executed',
     'string --mcp                       an MCP server on standard input and output',
     'string daemon start|stop|status|foreground',
@@ -40,7 +40,7 @@ export const USAGE: Usage = {
     ["string bash:dev 'cd /tmp && ls'", 'a shell that stays: the next command is still in /tmp'],
     ['string bash:dev', 'a prompt in that shell; Ctrl-C calls a command off, Ctrl-D leaves'],
     ['string event', 'the inbox, and the address of the webhook that fills it'],
-    ["string notes '/write todo.md' - < draft.md", 'a body from a file'],
+    ['string notes /set - < values.txt', 'a body from a file'],
     ['string --chanflow < turn.txt', 'all blocks of an agent’s turn'],
   ],
   notes: [

@@ -3,7 +3,7 @@
 import { newAbort } from '../../base/abort.js';
 import { MAX_TIMER_MS, withSignal } from '../../base/deadline.js';
 import type { AgentInfo, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
-import { DaemonUnreachableError } from './errors.js';
+import { DaemonUnreachableError, NotStringdError } from './errors.js';
 import { cancelCommand, runCommand } from './exec.js';
 import type { ExecResult } from './exec-result.js';
 import { type Fetch, HttpDaemon } from './http-daemon.js';
@@ -112,7 +112,12 @@ export class StringClient {
   }
 
   async health(options: { timeoutMs?: number; signal?: AbortSignal } = {}): Promise<Health> {
-    return await this.daemon.ask<Health>({ method: 'GET', path: '/health' }, options);
+    const said = await this.daemon.ask<Partial<Health> | null>({ method: 'GET', path: '/health' }, options);
+    const { ok, agents, sessions } = said ?? {};
+    // Many a program answers /health with ok, and would be given commands with secrets in them.
+    if (ok !== true || typeof agents !== 'number' || typeof sessions !== 'number')
+      throw new NotStringdError(this.url, 'its /health says something else');
+    return { ...said, ok, agents, sessions };
   }
 
   /**

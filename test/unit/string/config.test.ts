@@ -1,3 +1,5 @@
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   ConfigError,
@@ -84,4 +86,11 @@ test('switches and amounts are read, and what is none is refused by name', () =>
     ['STRING_WEBHOOK_RATE', '-3'],
   ] as const)
     expect(() => readConfig({ HOME, [name]: value })).toThrow(name);
+});
+
+test('a home that is no whole path is refused, and not needed where a root is named', () => {
+  expect(() => readConfig({ HOME: 'rel' })).toThrow(/HOME="rel".*STRING_ROOT/);
+  expect(readConfig({ HOME: 'rel', STRING_ROOT: '/srv/string' }).root).toBe('/srv/string');
+  expect(readConfig({ HOME: '' }).root).toBe(join(userInfo().homedir, '.string'));
+  expect(() => readConfig({ HOME: 'rel', STRING_ROOT: '~/x' })).toThrow(ConfigError);
 });

@@ -74,6 +74,17 @@ test('errors of the daemon come with their status, code and words', async () => 
   await expect(client.listSessions()).rejects.toMatchObject({ code: 'NOT_STRINGD' });
 });
 
+test('another program that is in good health is given no commands', async () => {
+  const said = [{ ok: true }, { ok: true, agents: '1', sessions: 0 }, null, 'ok'];
+  for (const words of said) {
+    const fetch = scriptedFetch(() => Response.json(words));
+    const client = new StringClient({ fetch });
+    expect(await client.ping()).toBe(false);
+    await expect(client.exec('notes', '/info')).rejects.toMatchObject({ code: 'NOT_STRINGD' });
+    expect(fetch.asked.map(({ path }) => path)).not.toContain('/exec');
+  }
+});
+
 test('names go into addresses whole', async () => {
   const fetch = scriptedFetch(() =>
     Response.json({ deleted: true, cancelled: false, agents: [], sessions: [] }),
