@@ -110,11 +110,12 @@ export class Runtime extends Resource {
     const topic = targetOf(call.topic, call.cmd, this.#topicOptions);
     let session: Session | undefined;
     let result: CommandResult;
+    let unsaved: Error | undefined;
     try {
       this.#throwIfClosing();
       session = this.#sessions.ensure(topic).session;
       result = await this.#dispatch(session, call);
-      this.#sessions.keep(session);
+      unsaved = this.#sessions.keep(session);
     } catch (thrown) {
       const error = toError(thrown);
       this.#parts.log.error('a command failed unexpectedly', { topic: topic.name, error });
@@ -123,7 +124,7 @@ export class Runtime extends Resource {
     return {
       ok: result.ok,
       code: result.ok ? null : result.code,
-      content: bodyOf(result),
+      content: unsaved === undefined ? bodyOf(result) : `${bodyOf(result)}\n\n${warnOf(unsaved)}`,
       topic,
       meta: session === undefined || this.#sessions.get(topic.name) !== session ? null : metaOf(session),
       ...(result.ok && result.change !== undefined && { change: result.change }),
@@ -210,4 +211,9 @@ function metaOf({ document, history }: Session): DocMeta | null {
     converted: false,
     warnings: [],
   };
+}
+
+/** What was acknowledged would else be gone without a word. */
+function warnOf(error: Error): string {
+  return `Warning: this topic could not be saved and is lost when the daemon ends: ${error.message}`;
 }

@@ -56,10 +56,10 @@ export class SessionStore {
       .flatMap((name) => this.#read(name));
   }
 
-  /** Of a hub nothing is kept: all it shows is elsewhere. */
-  save(session: Session): void {
+  /** Of a hub nothing is kept: all it shows is elsewhere. The error, if it could not be written: then it stays dirty. */
+  save(session: Session): Error | undefined {
     session.dirty = false;
-    if (session.topic.type === 'hub') return;
+    if (session.topic.type === 'hub') return undefined;
     const file = this.#fileOf(session.topic);
     try {
       makeFolders(this.#folder);
@@ -67,11 +67,12 @@ export class SessionStore {
         mode: 0o600,
       });
       renameSync(`${file}.new`, file);
+      return undefined;
     } catch (thrown) {
-      this.#log.warn('a topic could not be written down', {
-        topic: session.topic.name,
-        error: toError(thrown),
-      });
+      session.dirty = true;
+      const error = toError(thrown);
+      this.#log.warn('a topic could not be written down', { topic: session.topic.name, error });
+      return error;
     }
   }
 

@@ -49,9 +49,10 @@ export class Sessions {
     return { session, created: true };
   }
 
-  /** Writes down what has changed, unless the topic is closed by now. */
-  keep(session: Session): void {
-    if (session.dirty && this.#open.get(session.topic.name) === session) this.#store.save(session);
+  /** Writes down what has changed, unless the topic is closed by now. The error, if that cannot be. */
+  keep(session: Session): Error | undefined {
+    const isOpen = this.#open.get(session.topic.name) === session;
+    return session.dirty && isOpen ? this.#store.save(session) : undefined;
   }
 
   delete(topic: Topic): boolean {

@@ -1,6 +1,6 @@
 // Topics that outlive the daemon, and the caps on them.
 
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLog } from '../../../src/base/log.js';
@@ -95,4 +95,21 @@ test('a runtime that is closed runs nothing', async () => {
   await using place = makePlace();
   await place.runtime.close();
   expect(await place.run('main', '/info')).toMatchObject({ ok: false, code: 'INTERNAL_ERROR' });
+});
+
+test('what cannot be written down is acknowledged with a warning, and written when it can be again', async () => {
+  await using place = makePlace();
+  mkdirSync(place.dataDir, { recursive: true });
+  const inTheWay = join(place.dataDir, 'sessions');
+  writeFileSync(inTheWay, '');
+  expect(await place.run('main', '/set x = 1')).toMatchObject({
+    ok: true,
+    content: expect.stringMatching(
+      /Warning: this topic could not be saved and is lost when the daemon ends: E/,
+    ),
+  });
+  rmSync(inTheWay);
+  expect((await place.run('main', '/set')).content).not.toContain('Warning');
+  await place.restart();
+  expect((await place.run('main', '/set')).content).toContain('x');
 });
