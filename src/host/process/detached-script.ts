@@ -18,6 +18,8 @@ const GRACE_ROUND_MS = 250;
  * and would otherwise hold for every file the process writes): at the cap they are ended, and then the process is.
  */
 export const SUPERVISOR_SCRIPT = `
+# What /proc tells of a process holds its name: no file of the folder we are in is to take the place of anything in it.
+set -f
 hawser_dir=$1 hawser_launch=$2 hawser_pattern=$3 hawser_blocks=$4 hawser_limit=$5
 shift 5
 hawser_mask=$(umask)
@@ -30,6 +32,7 @@ trap : HUP INT QUIT TERM USR1 USR2 ALRM
 
 # The pipe stays open on our side too: at the cap its writer waits to be ended, instead of going on with a broken pipe.
 hawser_relay() {
+  cd /
   exec 4>&- 3<&- <"$hawser_dir/$1"
   (
     ulimit -c 0
@@ -38,10 +41,12 @@ hawser_relay() {
   ) || hawser_kill
 }
 
-# Sets hawser_state and hawser_ticks of a process whose name has no line break. False when it is gone.
+# Sets hawser_state and hawser_ticks of a process. False when it is gone. Its name ends in the last line.
 hawser_look() {
-  read -r hawser_line <"/proc/$1/stat" || return 1
+  hawser_line=
+  while read -r hawser_more; do hawser_line=$hawser_more; done <"/proc/$1/stat"
   set -- \${hawser_line##*") "}
+  [ $# -ge 20 ] || return 1
   hawser_state=$1
   shift 19
   hawser_ticks=$1
@@ -60,12 +65,10 @@ hawser_find_leader() {
 # break in it could make a line that looks like somebody else's.
 hawser_list() {
   hawser_table=
-  hawser_stats=$(grep -aHs '' /proc/[0-9]*/stat)
+  hawser_stats=$(set +f; grep -aHs '' /proc/[0-9]*/stat)
   IFS='
 '
-  set -f
   set -- $hawser_stats
-  set +f
   unset IFS
   for hawser_line; do
     hawser_pid=\${hawser_line#/proc/}
@@ -77,6 +80,7 @@ hawser_list() {
 hawser_note() {
   [ $# -ge 21 ] || return
   case $2 in [ZXx]) [ "\${19}" -gt 1 ] || return ;; esac
+  case $1$3$5\${21} in *[!0-9]*) return ;; esac
   hawser_pid=$1 hawser_line=$3:$5
   shift 20
   hawser_table="$hawser_table $hawser_pid:$1:$hawser_line"
@@ -87,7 +91,7 @@ hawser_note() {
 hawser_search() {
   hawser_find_leader
   hawser_marked=' '
-  for hawser_file in $(grep -lsE -e "^HAWSER_MARK=$hawser_pattern(/|$)" /proc/[0-9]*/environ); do
+  for hawser_file in $(set +f; grep -lsE -e "^HAWSER_MARK=$hawser_pattern(/|$)" /proc/[0-9]*/environ); do
     hawser_file=\${hawser_file#/proc/}
     hawser_marked="$hawser_marked\${hawser_file%/environ} "
   done
@@ -130,6 +134,7 @@ hawser_kill() {
 }
 
 hawser_watch() {
+  cd /
   exec 4>&- 3<&-
   trap 'kill "$hawser_nap"; exit' TERM
   sleep "$hawser_limit" &
@@ -174,6 +179,7 @@ hawser_setsid=$(command -v setsid)
   hawser_code=$?
 } 2>"$hawser_dir/how"
 exec 3<&-
+cd /
 
 # A code above 128 is a signal's or the program's own. Of a signal the shell says something, but not of every one: what it
 # has not told, and tells when we try it, was none. Those that end nobody cannot have been one.

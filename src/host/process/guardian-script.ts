@@ -17,6 +17,9 @@ const ROUND_MS = 250;
  */
 export const GUARDIAN_SCRIPT = `
 trap '' HUP INT QUIT TERM PIPE USR1 USR2
+# What /proc tells of a process holds its name: no file of the folder we are in is to take the place of anything in it.
+set -f
+cd /
 guard() {
   pattern=$1 host=$2 born=$3 dir=$4 known=' '
   newline='
@@ -53,6 +56,7 @@ nap() { sleep "$1" || sleep 1; }
 parse() {
   set -- \${1##*") "}
   [ $# -ge 20 ] || return 1
+  case $2$4\${20} in *[!0-9]*) return 1 ;; esac
   case $1 in [ZXx]) [ "\${18}" -gt 1 ] || return 1 ;; esac
   ppid=$2 sid=$4
   shift 19
@@ -64,7 +68,7 @@ lives() { parse "$(cat "/proc/$1/stat")" && [ "$ticks" = "$2" ]; }
 # Sets pids to those whose mark begins with the pattern. To grep a zero byte ends a line, so ^ is where an entry begins.
 carriers() {
   pids=' '
-  for file in $(grep -lsE -e "^HAWSER_MARK=$1" /proc/[0-9]*/environ); do
+  for file in $(set +f; grep -lsE -e "^HAWSER_MARK=$1" /proc/[0-9]*/environ); do
     file=\${file#/proc/}
     pids="$pids\${file%/environ} "
   done
@@ -102,15 +106,13 @@ search() {
     confined=$pids
     ;;
   esac
-  for pid in $(holders); do seeds="$seeds$pid "; done
+  for pid in $(set +f; holders); do seeds="$seeds$pid "; done
   table=
   # One grep: the shell's own read takes a system call for each character. Its number is taken from the path: a name with a
   # line break in it could make a line that looks like somebody else's.
-  stats=$(grep -aHs '' /proc/[0-9]*/stat)
+  stats=$(set +f; grep -aHs '' /proc/[0-9]*/stat)
   IFS=$newline
-  set -f
   set -- $stats
-  set +f
   unset IFS
   for line; do
     parse "$line" && [ "$ticks" -ge "$born" ] || continue

@@ -1,5 +1,7 @@
 // Detached processes: known before they run, known after, and never more of them than there is room for.
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -181,6 +183,26 @@ test('what one left behind holds open delays the word about its end by DETACHED_
   expect(isAlive(left)).toBe(true);
   await started.run.stop();
   expect(isAlive(left)).toBe(false);
+});
+
+test('no name of a program or a file makes the supervisor end a process that is none of its own', async () => {
+  const bystander = spawn('sleep', ['1000'], { stdio: 'ignore' });
+  const over = once(bystander, 'exit');
+  const cwd = join(base, 'cwd');
+  mkdirSync(cwd);
+  for (let n = 10; n < 40; n++) if (n !== 11) writeFileSync(join(cwd, `f${n}`), '');
+  const program = join(base, 'x) *\ny');
+  writeFileSync(program, '#!/bin/sh\n: >"f11 $1:77:$$:0 z"\nwhile :; do echo more than is kept; done\n', {
+    mode: 0o700,
+  });
+  try {
+    await using started = await start('', { argv: [program, String(bystander.pid)], cwd, maxBytes: 512 });
+    expect(await endOf(started.run)).toMatchObject({ code: null, signal: 'SIGKILL' });
+    expect(isAlive(bystander.pid ?? 0)).toBe(true);
+  } finally {
+    bystander.kill('SIGKILL');
+    await over;
+  }
 });
 
 test('another start of the machine means that it is gone', () => {

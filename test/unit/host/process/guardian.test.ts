@@ -1,16 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { constants } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../../src/base/ids.js';
 import { NAME_AFTER_MS } from '../../../../src/host/process/guardian.js';
-import { GUARDIAN_GRACE_MS } from '../../../../src/host/process/guardian-script.js';
+import { GUARDIAN_GRACE_MS, GUARDIAN_SCRIPT } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
 import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
 import { descendants, isAlive, type Running, running } from '../../../helpers/proc.js';
+import { removeFolder } from '../../../helpers/remove-folder.js';
 import { until } from '../../../helpers/wait.js';
 
 const HOST = fileURLToPath(new URL('../../../fixtures/process/host.ts', import.meta.url));
@@ -128,6 +130,40 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     expect(grove.alive().map(({ pid }) => pid)).toEqual(kept.map(({ pid }) => pid));
   },
 );
+
+test('no name of a program or a file makes the guardian end a process that is none of its own', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'guardian-names-'));
+  const program = join(folder, 'x) *\ny');
+  writeFileSync(program, '#!/bin/sh\necho up\nread -r line\n', { mode: 0o700 });
+  const mark = newId('c');
+  const bystander = spawn(grove.nap, ['300'], { detached: true, stdio: 'ignore' });
+  const left = spawn(program, {
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+    env: { ...process.env, HAWSER_MARK: `${mark}/p` },
+  });
+  try {
+    const ended = once(left, 'exit');
+    await once(left.stdout, 'data');
+    const cwd = join(folder, 'cwd');
+    mkdirSync(cwd);
+    for (let n = 10; n < 40; n++)
+      writeFileSync(
+        join(cwd, n === 11 ? `11 ${bystander.pid}:${left.pid}:${bystander.pid}:5 z` : `${n}`),
+        '',
+      );
+    // A host that was never there: the search begins at once.
+    const args = ['-c', GUARDIAN_SCRIPT, 'guardian', mark, '4194304', '1', join(folder, 'none')];
+    const guardian = spawn('sh', args, { cwd, stdio: ['ignore', 'pipe', 'ignore', 'ignore'] });
+    await once(guardian.stdout?.resume() ?? guardian, 'close');
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    expect(isAlive(bystander.pid ?? 0)).toBe(true);
+  } finally {
+    bystander.kill('SIGKILL');
+    left.kill('SIGKILL');
+    removeFolder(folder);
+  }
+});
 
 test('the guardian waits in a session of its own, as a child of nobody, and ignores signals', async () => {
   const { child, guardian } = await startHost('family');
