@@ -81,7 +81,7 @@ test('files that make no sense are passed by, and left where they are', async ()
 test('MAX_TOPICS and no more', async () => {
   await using place = makePlace();
   class Nowhere extends SessionStore {
-    override save(): void {}
+    override save(): undefined {}
     override remove(): void {}
   }
   const sessions = new Sessions(new Nowhere(place.dataDir, openLog({ name: 'test', level: 'silent' })));
