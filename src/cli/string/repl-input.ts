@@ -3,8 +3,8 @@
 /** Of one command; as much as the daemon takes in one request. */
 export const MAX_COMMAND_CHARS = 10 * 1024 * 1024;
 
-/** `/write x.md <<END`: the body is what follows, up to a line that is END. */
-const HEREDOC = /^(.*?)\s*<<-?\s*(['"]?)([A-Za-z_][\w-]*)\2\s*$/su;
+/** What may stand behind `<<`, quoted or not. */
+const WORD = /^(['"]?)([A-Za-z_][\w-]*)\1$/u;
 
 export type Pushed =
   /** A whole command. */
@@ -50,11 +50,10 @@ export class CommandLines {
   }
 
   #pushOpen(line: string, isShell: boolean): Pushed {
-    const heredoc = HEREDOC.exec(line);
-    if (heredoc !== null && (isShell || this.isOpen || line.trimStart().startsWith('/'))) {
-      const [, before = '', , word] = heredoc;
-      this.#lines.push(isShell ? line : before);
-      this.#end = word;
+    const heredoc = findHeredoc(line, isShell);
+    if (heredoc !== undefined && (isShell || this.isOpen || line.trimStart().startsWith('/'))) {
+      this.#lines.push(isShell ? line : heredoc.before);
+      this.#end = heredoc.word;
       return { kind: 'more' };
     }
     if (isContinued(line)) {
@@ -72,7 +71,44 @@ export class CommandLines {
   }
 }
 
+/** `/write x.md <<END`: the body is what follows, up to a line that is END. */
+function findHeredoc(line: string, isShell: boolean): { before: string; word: string } | undefined {
+  const at = line.lastIndexOf('<<');
+  if (at < 0) return undefined;
+  const rest = line.slice(line[at + 2] === '-' ? at + 3 : at + 2);
+  const word = WORD.exec(rest.trim())?.[2];
+  const before = line.slice(0, at);
+  if (word === undefined || before.endsWith('<') || !isBreak(before, isShell)) return undefined;
+  return isShell && isQuotedOrComment(before) ? undefined : { before: before.trimEnd(), word };
+}
+
+/** `1<<x` is a number that is shifted. But a shell knows `cat<<END` as well, and people write it. */
+function isBreak(before: string, isShell: boolean): boolean {
+  let start = before.length;
+  while (start > 0 && !isBlank(before[start - 1])) start -= 1;
+  return start === before.length || (isShell && !before.includes('=', start));
+}
+
+/** Whether what follows is within quotes or behind a `#`, as far as this line tells. */
+function isQuotedOrComment(before: string): boolean {
+  let quote = '';
+  for (let at = 0; at < before.length; at++) {
+    const char = before[at] ?? '';
+    if (char === '\\' && quote !== "'") at += 1;
+    else if (quote !== '') quote = char === quote ? '' : quote;
+    else if (char === '"' || char === "'") quote = char;
+    else if (char === '#' && (at === 0 || isBlank(before[at - 1]))) return true;
+  }
+  return quote !== '';
+}
+
+function isBlank(char: string | undefined): boolean {
+  return char?.trim() === '';
+}
+
 /** An even number of them is a text that ends by backslashes. */
 function isContinued(line: string): boolean {
-  return (/\\*$/u.exec(line)?.[0].length ?? 0) % 2 === 1;
+  let end = line.length;
+  while (line[end - 1] === '\\') end -= 1;
+  return (line.length - end) % 2 === 1;
 }

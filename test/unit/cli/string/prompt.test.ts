@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_INPUT_BYTES, readBody } from '../../../../src/cli/string/read-body.js';
 import {
@@ -50,6 +51,86 @@ describe('commands of several lines', () => {
       'echo \\\nb',
       undefined,
     ]);
+  });
+
+  test.each([
+    'cat <<<hello',
+    'cat <<< hello',
+    'x=1<<y',
+    '# note <<later',
+    'ls # note <<later',
+    'echo "see <<later',
+    "echo 'a' \"it's <<later",
+  ])('%s is a whole command of a shell', (line) => {
+    expect(feed([line, 'next'], true)).toEqual([line, 'next', undefined]);
+  });
+
+  test.each([
+    'cat<<EOF',
+    'cat 3<<EOF',
+    'cat <<-EOF',
+    'X=1 cat <<"EOF"',
+    "echo '#' \\\" a#b <<'EOF'",
+    'true;<<EOF',
+    'cat <<A <<EOF',
+  ])('%s has a body', (line) => {
+    expect(feed([line, 'x', 'EOF', 'next'], true)).toEqual([`${line}\nx\nEOF`, 'next', undefined]);
+  });
+
+  test('a number that is shifted is none', () => {
+    expect(feed(['/set {a} = 1<<b', '/set {a} = <<<b', '/info'])).toEqual([
+      '/set {a} = 1<<b',
+      '/set {a} = <<<b',
+      '/info',
+      undefined,
+    ]);
+  });
+
+  const blanks = fc.stringMatching(/^[ \t]{0,5}$/);
+  const word = fc.stringMatching(/^[A-Za-z_][\w-]{0,8}$/);
+
+  test('whatever stands before <<WORD, the body ends by WORD; <<<WORD has none', () => {
+    fc.assert(
+      fc.property(
+        fc.stringMatching(/^[^<\n]{0,20}$/),
+        fc.constantFrom('<<', '<<-', '<<<'),
+        blanks,
+        fc.constantFrom('', "'", '"'),
+        word,
+        blanks,
+        fc.array(fc.stringMatching(/^[^\n]{0,10}$/)),
+        (text, sign, gap, quote, end, rest, lines) => {
+          const before = `/write ${text}`;
+          const line = `${before} ${sign}${gap}${quote}${end}${quote}${rest}`;
+          const body = lines.filter((one) => one.trim() !== end);
+          const [given, made] =
+            sign === '<<<' ? [[line], line] : [[line, ...body, end], [before.trimEnd(), ...body].join('\n')];
+          expect(feed(given)).toEqual([made, undefined]);
+        },
+      ),
+    );
+  });
+
+  test('a line goes on by <<WORD or by an odd number of backslashes, and by nothing else', () => {
+    const part = fc.constantFrom('<', '<<', '-', ' ', '\\', '#', '=', '"', "'", 'a', '/', '1', '\t');
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 12 }), fc.boolean(), (parts, isShell) => {
+        const line = parts.join('');
+        const isOpen = new CommandLines().push(line, isShell).kind === 'more';
+        const isContinued = /(?:^|[^\\])(?:\\\\)*\\$/u.test(line);
+        const mayHaveBody = /(?:^|[^<])<<-?\s*(['"]?)a[a1-]*\1\s*$/u.test(line);
+        expect([isContinued, isContinued || mayHaveBody]).toContain(isOpen);
+      }),
+    );
+  });
+
+  test('a long line takes no longer than it is long', () => {
+    const many = 1_000_000; // hours, if each of them were looked at from every other
+    for (const line of [' ', '\\\\', '<', '<< ', '<<a', '"', 'a'].map((part) => part.repeat(many)))
+      for (const isShell of [true, false])
+        expect(new CommandLines().push(`${line} <<1`, isShell).kind).toBe('command');
+    expect(new CommandLines().push(`${'\\\\'.repeat(many)}x`, true).kind).toBe('command');
+    expect(new CommandLines().push(`${' '.repeat(many)}x`, true).kind).toBe('command');
   });
 
   test('what is not complete at the end is given as it is', () => {
