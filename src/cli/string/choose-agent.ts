@@ -1,6 +1,6 @@
 // Which agent a call is for: what was said, what the environment says, what the project says, what the user chose.
 
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf, LocalError } from '../../base/errors.js';
@@ -29,11 +29,12 @@ export interface AgentPlaces {
 export function chooseAgent(env: Environment, { root, cwd, flag }: AgentPlaces): AgentChoice {
   const users = join(root, 'config.json');
   const named = text(env['STRING_CONFIG']);
+  const asked = flag ?? text(env['STRING_AGENT_ID']);
   const nearest =
     named === undefined
       ? findUpwards(cwd, join(env['HOME'] ?? homedir(), FILE))
-      : { file: resolve(named), id: readAgent(resolve(named)) };
-  const said = flag ?? text(env['STRING_AGENT_ID']) ?? nearest?.id;
+      : { file: resolve(named), id: readAgent(resolve(named), asked === undefined) };
+  const said = asked ?? nearest?.id;
   const file = nearest?.file ?? users;
   if (said !== undefined) return { id: said, file };
   return { id: (named === undefined ? readAgent(users) : undefined) ?? DEFAULT_AGENT, file };
@@ -53,14 +54,15 @@ function findUpwards(cwd: string, users: string): { readonly file: string; reado
   return undefined;
 }
 
-/** Undefined when there is no such file, or when it names none. */
-function readAgent(file: string): string | undefined {
+/** Undefined when there is no such file, unless it must be there, or when it names none. */
+function readAgent(file: string, isMandatory = false): string | undefined {
   let content: string;
   try {
-    content = readFileSync(file, 'utf8');
+    content = readRegularFile(file);
   } catch (thrown) {
-    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(errnoOf(thrown) ?? '')) return undefined;
-    throw new LocalError('bad_config', `${file} cannot be read: ${(thrown as Error).message}`);
+    if (!isMandatory && isAbsent(file, errnoOf(thrown))) return undefined;
+    const named = isMandatory ? ', which STRING_CONFIG names,' : '';
+    throw new LocalError('bad_config', `${file}${named} cannot be read: ${(thrown as Error).message}`);
   }
   try {
     const value = JSON.parse(content) as { readonly currentAgent?: unknown } | null;
@@ -68,6 +70,27 @@ function readAgent(file: string): string | undefined {
     return typeof id === 'string' && id.trim() !== '' ? id : undefined;
   } catch (thrown) {
     throw new LocalError('bad_config', `${file} is not valid JSON: ${(thrown as Error).message}`);
+  }
+}
+
+/** Whatever else lies there may keep its reader waiting for ever. */
+function readRegularFile(file: string): string {
+  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    if (!fstatSync(fd).isFile()) throw new LocalError('bad_config', 'it is not a regular file');
+    return readFileSync(fd, 'utf8');
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** In a folder that is closed to us there is nothing of ours; a file that we see and may not read is another matter. */
+function isAbsent(file: string, errno: string | undefined): boolean {
+  if (errno !== 'EACCES') return errno === 'ENOENT' || errno === 'ENOTDIR';
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return true;
   }
 }
 

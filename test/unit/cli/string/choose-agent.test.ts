@@ -1,6 +1,7 @@
 // Which agent a call of `string` is for.
 
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -40,7 +41,34 @@ test('STRING_CONFIG names the file; the one in the home does not count when ever
   expect(choose().id).toBe('default');
   const named = write(join(base, 'named.json'), { currentAgent: 'named' });
   expect(choose({ STRING_CONFIG: named })).toEqual({ id: 'named', file: named });
-  expect(choose({ STRING_CONFIG: join(base, 'none.json') }).id).toBe('default');
+});
+
+test('a file that STRING_CONFIG names must be there, unless the agent is said otherwise', () => {
+  const none = join(base, 'none.json');
+  write(join(base, 'root/config.json'), { currentAgent: 'users' });
+  expect(() => choose({ STRING_CONFIG: none })).toThrow(
+    `${none}, which STRING_CONFIG names, cannot be read: ENOENT`,
+  );
+  expect(choose({ STRING_CONFIG: none }, 'flag')).toEqual({ id: 'flag', file: none });
+  expect(choose({ STRING_CONFIG: none, STRING_AGENT_ID: 'env' }).id).toBe('env');
+});
+
+test('only regular files are read: a pipe would keep us waiting for ever', () => {
+  const pipe = join(base, 'home/project/.string/config.json');
+  mkdirSync(dirname(pipe), { recursive: true });
+  execFileSync('mkfifo', [pipe]);
+  expect(() => choose()).toThrow(`${pipe} cannot be read: it is not a regular file`);
+  expect(() => choose({ STRING_CONFIG: pipe })).toThrow('it is not a regular file');
+});
+
+test.skipIf(process.getuid?.() === 0)('a file that is there and closed to us is told of', () => {
+  const file = write(join(base, 'home/project/.string/config.json'), { currentAgent: 'project' });
+  chmodSync(file, 0);
+  expect(() => choose()).toThrow(`${file} cannot be read: EACCES`);
+  expect(() => choose({ STRING_CONFIG: file })).toThrow('EACCES');
+  chmodSync(dirname(file), 0);
+  expect(choose().id).toBe('default');
+  chmodSync(dirname(file), 0o700);
 });
 
 test('a file that is there and is no JSON is told of, not passed over', () => {
