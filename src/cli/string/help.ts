@@ -38,12 +38,13 @@ const HUB_HELP: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-export const helpCommand: StringCommand = async (context, words) => {
-  const [, hub, extra] = words;
+export const helpCommand: StringCommand = async (context, words) => await context.print(helpAbout(words));
+
+/** Of `help` and what follows it. Throws UsageError. */
+export function helpAbout([, hub, extra]: readonly string[]): string {
   if (extra !== undefined) throw new UsageError(`unexpected argument "${extra}"`);
-  if (hub === undefined) return await context.print(helpText(USAGE));
-  return await context.print(hubHelp(hub));
-};
+  return hub === undefined ? helpText(USAGE) : hubHelp(hub);
+}
 
 /** Throws UsageError for what is no hub. */
 export function hubHelp(hub: string): string {

@@ -1,6 +1,8 @@
 // The command line of string: what was asked for, done, and its end as an exit code.
 
 import { VERSION } from '../../base/version.js';
+import { EarlyOutput } from '../early-output.js';
+import { EXIT } from '../exit-codes.js';
 import { leave } from '../leave.js';
 import { StringContext } from './context.js';
 import { readInvocation } from './usage.js';
@@ -11,9 +13,10 @@ export async function runString(args: readonly string[]): Promise<void> {
 
 async function main(args: readonly string[]): Promise<number> {
   const { flags, words } = readInvocation(args);
+  // Whoever asks for these may have to learn from them how the rest is set.
+  if (flags.has('version')) return await print(`string ${VERSION}`);
+  if (flags.has('help')) return await print((await import('./help.js')).helpAbout(['help', ...words]));
   using context = new StringContext(flags);
-  if (flags.has('version')) return await context.print(`string ${VERSION}`);
-  if (flags.has('help')) return await (await import('./help.js')).helpCommand(context, ['help', ...words]);
   if (flags.has('mcp')) return await (await import('./mcp.js')).runMcp(context);
   if (flags.has('chanflow')) return await (await import('./chanflow.js')).filterChanFlow(context, words);
   if (flags.has('daemon'))
@@ -24,6 +27,11 @@ async function main(args: readonly string[]): Promise<number> {
     : undefined;
   if (command !== undefined) return await (await command())(context, words);
   return await (await import('./run.js')).run(context, words);
+}
+
+async function print(text: string): Promise<number> {
+  await new EarlyOutput().write('stdout', Buffer.from(`${text}\n`));
+  return EXIT.ok;
 }
 
 const RESERVED = /^[a-z]+$/;

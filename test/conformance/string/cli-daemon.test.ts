@@ -159,6 +159,11 @@ verifies(
         2,
         expect.stringContaining(`STRING_PORT=${JSON.stringify(STRING_PORT)}`),
       ]);
+      expect(await string(place, ['--help'], { env: { STRING_PORT } })).toMatchObject({
+        code: 0,
+        stdout: help.stdout,
+      });
+      expect((await string(place, ['--version'], { env: { STRING_PORT } })).code).toBe(0);
     }
     removeFolder(base);
   },
