@@ -265,9 +265,8 @@ export class StringClient {
   async openSession(
     topic: string,
   ): Promise<{ topic: string; topic_type: ExecHead['topic_type']; created: boolean }> {
-    await this.ready();
     const json = { agent_id: this.agentId, topic };
-    return await this.daemon.ask({ method: 'POST', path: '/sessions', json });
+    return await this.#whenReady(() => this.daemon.ask({ method: 'POST', path: '/sessions', json }));
   }
 
   /** With its shell. False when it was not open. */
@@ -278,9 +277,8 @@ export class StringClient {
 
   /** Text with ChanFlow blocks in, the blocks that answer them out. */
   async chanflow(text: string, options: { signal?: AbortSignal; timeoutMs?: number } = {}): Promise<string> {
-    await this.ready();
-    const { agentId } = this;
-    return await this.daemon.askText({ method: 'POST', path: '/chanflow', agentId, text }, options);
+    const question = { method: 'POST', path: '/chanflow', agentId: this.agentId, text } as const;
+    return await this.#whenReady(() => this.daemon.askText(question, options), options.signal);
   }
 
   /** The daemon ends after it has answered. */
@@ -313,25 +311,48 @@ export class StringClient {
     options: ExecOptions,
     isStreamed: boolean,
   ): AsyncGenerator<string, ExecResult, undefined> {
-    const ready = this.ready();
-    const startedMs = performance.now();
-    await waitFor(ready, options);
     const { timeoutMs } = options;
-    const leftMs = timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedMs);
-    try {
-      return yield* runCommand(this.daemon, {
-        ...options,
-        agentId: this.agentId,
-        topic,
-        cmd,
-        isStreamed,
-        timeoutMs: leftMs,
-      });
-    } catch (thrown) {
-      // It was there, and is not any more: the next command looks for it again.
-      if (thrown instanceof DaemonUnreachableError) this.#forget(ready);
-      throw thrown;
+    const startedMs = performance.now();
+    const leftMs = (): number | undefined =>
+      timeoutMs === undefined ? undefined : timeoutMs - (performance.now() - startedMs);
+    for (let isLast = false; ; isLast = true) {
+      const ready = this.ready();
+      await waitFor(ready, options.signal, leftMs());
+      try {
+        return yield* runCommand(this.daemon, {
+          ...options,
+          agentId: this.agentId,
+          topic,
+          cmd,
+          isStreamed,
+          timeoutMs: leftMs(),
+        });
+      } catch (thrown) {
+        if (!this.#hasMissed(thrown, ready) || isLast) throw thrown;
+      }
     }
+  }
+
+  async #whenReady<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    for (let isLast = false; ; isLast = true) {
+      const ready = this.ready();
+      await waitFor(ready, signal);
+      try {
+        return await ask();
+      } catch (thrown) {
+        if (!this.#hasMissed(thrown, ready) || isLast) throw thrown;
+      }
+    }
+  }
+
+  /**
+   * The daemon was there, and is not any more: it is looked for again before the next question. True when this one cannot
+   * have reached anybody; only then may it be asked after all, once.
+   */
+  #hasMissed(thrown: unknown, ready: Promise<void>): boolean {
+    if (!(thrown instanceof DaemonUnreachableError)) return false;
+    this.#forget(ready);
+    return thrown.wasSent === false;
   }
 
   #forget(attempt: Promise<void>): void {
@@ -339,19 +360,18 @@ export class StringClient {
   }
 
   async #askAs<T>(method: 'GET' | 'POST', path: string): Promise<T> {
-    await this.ready();
-    return await this.daemon.ask<T>({ method, path, agentId: this.agentId });
+    return await this.#whenReady(() => this.daemon.ask<T>({ method, path, agentId: this.agentId }));
   }
 
   async #webhook(method: 'GET' | 'POST'): Promise<string> {
-    await this.ready();
     const path = `/agents/${encodeURIComponent(this.agentId)}/webhook`;
-    return (await this.daemon.ask<{ webhook_url: string }>({ method, path })).webhook_url;
+    const ask = () => this.daemon.ask<{ webhook_url: string }>({ method, path });
+    return (await this.#whenReady(ask)).webhook_url;
   }
 }
 
 /** A daemon that is being started is not waited for by who has no time, or has lost interest. */
-async function waitFor(ready: Promise<void>, { signal, timeoutMs }: ExecOptions): Promise<void> {
+async function waitFor(ready: Promise<void>, signal?: AbortSignal, timeoutMs?: number): Promise<void> {
   if (timeoutMs === undefined && signal === undefined) return await ready;
   const limit = timeLimit(timeoutMs ?? MAX_TIMER_MS, signal === undefined ? {} : { also: [signal] });
   try {

@@ -10,7 +10,7 @@ export class DaemonUnreachableError extends LocalError {
   constructor(url: string, cause: unknown) {
     const why = explain(cause);
     super('UNREACHABLE', `no stringd answers at ${url}: ${EXPLAINED[why] ?? why}`, { facts: { url }, cause });
-    this.wasSent = NEVER_SENT.has(why) ? false : undefined;
+    this.wasSent = NEVER_SENT.has(why) && !isOfConnection(cause) ? false : undefined;
   }
 }
 
@@ -50,10 +50,20 @@ const NEVER_SENT: ReadonlySet<string> = new Set([
   'bad port',
 ]);
 
-/** `fetch` says no more than that it failed; why is in the cause of the cause. */
+/** The way to a host can also be lost later. */
+function isOfConnection(thrown: unknown): boolean {
+  const inner = innermost(thrown);
+  return 'syscall' in inner && (inner.syscall === 'read' || inner.syscall === 'write');
+}
+
 function explain(thrown: unknown): string {
-  const error = toError(thrown);
-  const inner = error.cause === undefined ? error : toError(error.cause);
+  const inner = innermost(thrown);
   const code = 'code' in inner ? inner.code : undefined;
   return typeof code === 'string' ? code : inner.message;
+}
+
+/** `fetch` says no more than that it failed; why is in the cause of the cause. */
+function innermost(thrown: unknown): Error {
+  const error = toError(thrown);
+  return error.cause === undefined ? error : toError(error.cause);
 }

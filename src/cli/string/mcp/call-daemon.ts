@@ -1,12 +1,7 @@
 // One call of the tool: a command of the daemon, whatever became of the daemon since the last one.
 
 import { LocalError } from '../../../base/errors.js';
-import {
-  DaemonUnreachableError,
-  type ExecResult,
-  type StringClient,
-  StringdError,
-} from '../../../client/string/string-client.js';
+import { type ExecResult, type StringClient, StringdError } from '../../../client/string/string-client.js';
 import { startBeating } from '../../../mcp/beat.js';
 import type { ToolContext, ToolResult } from '../../../mcp/tool.js';
 import { failedCall, finishedCall } from '../../../string/tool.js';
@@ -40,7 +35,7 @@ export async function callDaemon(
   }
 }
 
-/** Sent again only when it cannot have been executed: nobody was there, or nobody there knew our agent. */
+/** Sent again only when it cannot have been executed: nobody there knew our agent. */
 async function execute(
   client: StringClient,
   topic: string,
@@ -51,9 +46,8 @@ async function execute(
     return await client.exec(topic, cmd, { signal });
   } catch (thrown) {
     signal.throwIfAborted();
-    if (thrown instanceof DaemonUnreachableError && thrown.wasSent === false) await client.ready();
-    else if (thrown instanceof StringdError && thrown.status === 401) await client.ensureAgent();
-    else throw thrown;
+    if (!(thrown instanceof StringdError) || thrown.status !== 401) throw thrown;
+    await client.ensureAgent();
     return await client.exec(topic, cmd, { signal });
   }
 }

@@ -147,17 +147,21 @@ test('a request that the daemon would not have at all rejects, in its words', as
   expect(thrown).toMatchObject({ status: 400, code: 'HTTP_400', message: 'Invalid topic: a b' });
 });
 
-test('a daemon that is gone rejects; the next command looks for it again', async () => {
-  let isGone = true;
+test('a daemon that is gone is looked for once more; then it rejects, and the next command looks again', async () => {
+  let left = 1;
   const { client, fetch } = clientFor(() =>
-    isGone ? Promise.reject(fetchFailed('ECONNREFUSED')) : stream([WHOLE]),
+    left-- > 0 ? Promise.reject(fetchFailed('ECONNREFUSED')) : stream([WHOLE]),
   );
+  const countOf = (wanted: string): number => fetch.asked.filter(({ path }) => path === wanted).length;
+  expect(await client.exec('main', '/info')).toMatchObject({ ok: true });
+  expect([countOf('/health'), countOf('/exec')]).toEqual([2, 2]);
+  left = 2;
   const thrown: unknown = await client.exec('main', '/info').catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(DaemonUnreachableError);
   expect(thrown).toMatchObject({ wasSent: false, message: expect.stringContaining('nobody listens there') });
-  isGone = false;
+  expect([countOf('/health'), countOf('/exec')]).toEqual([3, 4]);
   expect(await client.exec('main', '/info')).toMatchObject({ ok: true });
-  expect(fetch.asked.filter(({ path }) => path === '/health')).toHaveLength(2);
+  expect([countOf('/health'), countOf('/exec')]).toEqual([4, 5]);
 });
 
 describe('calling off', () => {

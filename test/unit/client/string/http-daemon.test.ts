@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { DEFAULT_PORT, PING_TIMEOUT_MS, StringClient } from '../../../../src/client/string/browser.js';
 import { ASK_TIMEOUT_MS, MAX_ANSWER_BYTES } from '../../../../src/client/string/http-daemon.js';
 import { DEFAULT_PORT as DAEMON_PORT } from '../../../../src/string/config.js';
@@ -112,4 +112,45 @@ test('no redirect is followed: what we send is for nobody else', async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   }
+});
+
+describe('a daemon that has gone is noticed by', () => {
+  const questions: Readonly<Record<string, (client: StringClient) => Promise<unknown>>> = {
+    chanflow: (client) => client.chanflow('text'),
+    openSession: (client) => client.openSession('main'),
+    ackEvent: (client) => client.ackEvent('e'),
+    countEvents: (client) => client.countEvents(),
+    webhookUrl: (client) => client.webhookUrl(),
+  };
+  const lost = (code: string, syscall: string): TypeError =>
+    new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code, syscall }) });
+
+  test.each(Object.entries(questions))('%s, which asks twice only what was not sent', async (_, ask) => {
+    const answers = [
+      () => Promise.reject(fetchFailed('ECONNREFUSED')),
+      () => Response.json({}),
+      () => Promise.reject(fetchFailed('ECONNRESET')),
+      () => Response.json({}),
+      () => Promise.reject(lost('EHOSTUNREACH', 'read')),
+      () => Promise.reject(lost('ECONNREFUSED', 'connect')),
+      () => Promise.reject(lost('ECONNREFUSED', 'connect')),
+    ];
+    const fetch = scriptedFetch(({ path }) =>
+      path === '/health' || path === '/agents' ? undefined : answers.shift()?.(),
+    );
+    const client = new StringClient({ fetch });
+    const steps = async (): Promise<string> => {
+      fetch.asked.length = 0;
+      await ask(client).catch((thrown: unknown) => expect(thrown).toMatchObject({ code: 'UNREACHABLE' }));
+      return fetch.asked
+        .map(({ path }) => (path === '/health' ? 'h' : path === '/agents' ? 'a' : '?'))
+        .join('');
+    };
+    expect(await steps()).toBe('ha?ha?');
+    expect(await steps()).toBe('?'); // it may have arrived
+    expect(await steps()).toBe('ha?');
+    expect(await steps()).toBe('?'); // so may this
+    expect(await steps()).toBe('ha?ha?');
+    expect(answers).toEqual([]);
+  });
 });
