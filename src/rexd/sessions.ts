@@ -1,5 +1,6 @@
 // The sessions of a server: how many there may be, and which of them a client may name.
 
+import { MAX_TIMER_MS } from '../base/deadline.js';
 import { newId } from '../base/ids.js';
 import { Resource } from '../base/resource.js';
 import { settleAll } from '../base/settle-all.js';
@@ -62,12 +63,13 @@ export class Session extends Resource {
 
   /**
    * The same for a terminal or a detached process, which has no default: a person who thinks and a job of hours are no
-   * runaways. A longest time that somebody chose holds for them too, or `detach` would be the way around it.
+   * runaways. A longest time that somebody chose holds for them too, or `detach` would be the way around it. More than a
+   * timer keeps is as much as it keeps.
    */
   unhurriedTimeoutMs(asked: number | undefined): number | undefined {
     const hardMs = this.limits.chosen('hard_timeout_ms');
     if (asked === undefined || asked === 0) return hardMs;
-    return hardMs === undefined ? asked : Math.min(asked, hardMs);
+    return Math.min(asked, hardMs ?? MAX_TIMER_MS);
   }
 
   maxOutputBytes(asked: number | undefined): number {

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { MAX_TIMER_MS } from '../../../src/base/deadline.js';
 import { LimitSet } from '../../../src/guard/limits.js';
 import { Roots } from '../../../src/guard/roots.js';
 import { newChildMark } from '../../../src/host/process/mark.js';
@@ -108,4 +109,16 @@ test('a program that cannot be ended is named; all else ends, and nothing of it 
   } finally {
     removeLeader(NOBODY);
   }
+});
+
+test('a terminal or a detached process that asks for more time than a timer keeps has that much', () => {
+  const asked = [MAX_TIMER_MS, MAX_TIMER_MS + 1, 2 ** 40, 5, 0, undefined];
+  expect(asked.map((ms) => session.unhurriedTimeoutMs(ms))).toEqual([
+    MAX_TIMER_MS,
+    MAX_TIMER_MS,
+    MAX_TIMER_MS,
+    5,
+    undefined,
+    undefined,
+  ]);
 });
