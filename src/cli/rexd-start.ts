@@ -5,7 +5,6 @@ import { dirname, resolve } from 'node:path';
 import { errnoOf } from '../base/errors.js';
 import { LOG_LEVELS, type Log, type LogLevel, openLog } from '../base/log.js';
 import type { AuditLog } from '../guard/audit.js';
-import { LimitSet } from '../guard/limits.js';
 import { InvalidRootError, Roots } from '../guard/roots.js';
 import type { Withheld } from '../host/files/withheld.js';
 import { makeFolders } from '../host/make-folders.js';
@@ -125,7 +124,7 @@ function withLimits({ limits }: RexdConfig, flags: Flags): RexdConfig['limits'] 
     if (name === undefined) throw new UsageError(`--limit: expected NAME=NUMBER, got "${each}"`);
     return [name, Number(number)] as const;
   });
-  return new LimitSet(limits.table, { ...limits.toJSON(), ...Object.fromEntries(given) });
+  return limits.with(Object.fromEntries(given));
 }
 
 function workingFolder(): string {

@@ -87,6 +87,12 @@ export class LimitSet<Name extends string> {
     };
   }
 
+  /** The same set of the server with `values` in their place: they are chosen now, and what was not still is not. */
+  with(values: LimitValues<Name>): LimitSet<Name> {
+    const given = Object.keys(values) as Name[];
+    return new LimitSet(this.table, { ...this.#values, ...values }, new Set([...this.#chosen, ...given]));
+  }
+
   /** What a single request that asks for `asked` gets of a limit: that, or the limit if it asks for more or nothing. */
   within(name: Name, asked: number | undefined): number {
     if (asked === undefined) return this.get(name);

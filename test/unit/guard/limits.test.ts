@@ -66,6 +66,16 @@ describe('a session', () => {
     expect(limits.lower({}).limits.chosen('hard_timeout_ms')).toBe(5);
   });
 
+  test('is raised or lowered by who starts the server, and what nobody named stays a default nobody chose', () => {
+    const raised = server.with({ max_file_read_bytes: 2 ** 21 });
+    expect(raised.toJSON()).toEqual({ ...server.toJSON(), max_file_read_bytes: 2 ** 21 });
+    expect([raised.chosen('max_file_read_bytes'), raised.chosen('max_output_bytes')]).toEqual([
+      2 ** 21,
+      4096,
+    ]);
+    expect(raised.chosen('hard_timeout_ms')).toBeUndefined();
+  });
+
   test('that asks for more gets the value of the server and is told so', () => {
     const { limits, clamped } = server.lower({ max_output_bytes: 4097, max_file_read_bytes: 1e300 });
     expect(limits.get('max_output_bytes')).toBe(4096);
