@@ -1,5 +1,6 @@
 // One worker: its two pipes, its load, and who waits for it to read.
 
+import { createHash } from 'node:crypto';
 import { LineReader, type MessageSink } from '../flow/line-reader.js';
 import { openWritable } from '../flow/open-writable.js';
 import { Output, type OutputOwner } from '../flow/output.js';
@@ -19,6 +20,9 @@ export const BUSY_WORKER_BYTES = 256 * 1024;
 
 /** Sessions of clients that have left, remembered for each worker; the oldest is forgotten first. */
 export const MAX_ORPHANED_SESSIONS = 1024;
+
+/** The longest id that is remembered as it is; of a longer one it is a digest. */
+export const MAX_ORPHANED_ID_BYTES = 128;
 
 export interface WorkerRouting {
   fromWorker(worker: Worker, slab: Slab, start: number, end: number): void;
@@ -98,7 +102,7 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
 
   /** The owner of a session here has left. */
   orphan(session: Session): void {
-    this.#orphans.add(session.id.toString('latin1'));
+    this.#orphans.add(nameOf(session));
     if (this.#orphans.size <= MAX_ORPHANED_SESSIONS) return;
     for (const oldest of this.#orphans) {
       this.#orphans.delete(oldest);
@@ -109,13 +113,13 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
   /** It has been given the session, or given it anew. */
   adopt(session: Session): void {
     this.sessions.add(session);
-    if (this.#orphans.size > 0) this.#orphans.delete(session.id.toString('latin1'));
+    if (this.#orphans.size > 0) this.#orphans.delete(nameOf(session));
   }
 
   /** Whether what it says about this session is meant for who owns it now. */
   speaksFor(session: Session): boolean {
     if (session.worker === this || this.#orphans.size === 0) return true;
-    return !this.#orphans.has(session.id.toString('latin1'));
+    return !this.#orphans.has(nameOf(session));
   }
 
   send(line: Buffer): void {
@@ -203,4 +207,13 @@ export class Worker implements SourceSink, MessageSink, OutputOwner {
     }
     this.#feeders.clear();
   }
+}
+
+/** What a session of a client that has left is remembered by. A digest is longer than any id that is kept as it is. */
+export function nameOf({ id }: Pick<Session, 'id'>): string {
+  if (id.length <= MAX_ORPHANED_ID_BYTES) return id.toString('latin1');
+  return createHash('sha512')
+    .update(id)
+    .digest('hex')
+    .padEnd(MAX_ORPHANED_ID_BYTES + 1, '.');
 }

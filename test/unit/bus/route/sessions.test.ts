@@ -1,7 +1,7 @@
 // Sessions: bound to one worker, owned by one client; what a worker sends under one goes to its owner.
 
 import { expect, test } from 'vitest';
-import { MAX_ORPHANED_SESSIONS } from '../../../../src/bus/route/worker.js';
+import { MAX_ORPHANED_ID_BYTES, MAX_ORPHANED_SESSIONS, nameOf } from '../../../../src/bus/route/worker.js';
 import { Rig } from './rig.js';
 
 test('a session stays with its worker, wherever its id stands', async () => {
@@ -254,6 +254,27 @@ test('of sessions of clients that have left no more than MAX_ORPHANED_SESSIONS a
   worker.say({ method: 'forgotten', sessionId: 's0' }, { method: 'secret', sessionId: 's1' });
   other.say({ method: 'last', sessionId: 's0' });
   expect((await next.inbox.next(2)).map(({ method }) => method)).toEqual(['forgotten', 'last']);
+});
+
+test('of an id longer than MAX_ORPHANED_ID_BYTES a digest is remembered, by which it is still told from others', async () => {
+  const kept = Buffer.alloc(MAX_ORPHANED_ID_BYTES, 'k');
+  expect(nameOf({ id: kept })).toBe(kept.toString());
+  expect(nameOf({ id: Buffer.alloc(1_000_000, 'k') })).toHaveLength(MAX_ORPHANED_ID_BYTES + 1);
+  await using rig = new Rig();
+  const old = rig.worker();
+  const leaving = rig.client();
+  const [long, another] = ['x', 'y'].map((end) => `${'s'.repeat(MAX_ORPHANED_ID_BYTES)}${end}`);
+  leaving.send({ method: 'hello', sessionId: long });
+  await old.next();
+  leaving.handle.close('it leaves');
+  await leaving.handle.closed;
+  const other = rig.worker();
+  void old.handle.retire();
+  const next = rig.client();
+  next.send({ method: 'hello', sessionId: long }, { method: 'hello', sessionId: another });
+  await other.inbox.next(2);
+  old.say({ method: 'secret', sessionId: long }, { method: 'told', sessionId: another });
+  expect(await next.next()).toMatchObject({ method: 'told' });
 });
 
 test('a session leaves a worker that is to end only behind what was sent there before', async () => {
