@@ -39,8 +39,11 @@ function readTurn(bytes: Buffer): Segment[] {
   return turn;
 }
 
+/** When the client leaves, the running command is called off, and those after it are not begun. */
 function runner(agent: AgentPlace, ctx: RequestContext<unknown>, executor: Executor): RunBlock {
+  const { signal } = ctx;
   return async (topic, cmd) => {
+    signal.throwIfAborted();
     try {
       return await executor.execute({
         surface: 'chanflow',
@@ -48,7 +51,8 @@ function runner(agent: AgentPlace, ctx: RequestContext<unknown>, executor: Execu
         topic,
         cmd,
         whenBusy: 'wait',
-        gone: () => ctx.signal,
+        gone: () => signal,
+        signal,
       });
     } catch (thrown) {
       if (!(thrown instanceof HttpError)) throw thrown;

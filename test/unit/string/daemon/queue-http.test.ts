@@ -1,6 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { Executor } from '../../../../src/string/daemon/executor.js';
 import { MAX_QUEUE_SIZE } from '../../../../src/string/protocol.js';
 import { until } from '../../../helpers/wait.js';
 import { type DaemonPlace, ME, openDaemon } from './daemon-place.js';
@@ -196,4 +198,44 @@ test('a shell is interrupted while its command runs', async () => {
     15_000,
   );
   expect((await running).events[0]?.data).toMatchObject({ ok: false, topic_type: 'bash' });
+});
+
+test('ChanFlow: when the client leaves, the running block is called off and no later one begins', async () => {
+  await using place = await openDaemon();
+  const execute = vi.spyOn(Executor.prototype, 'execute');
+  try {
+    const leaving = new AbortController();
+    const body = '<𝒞=string:a>\n/exec sleep 600\n</𝒞>\n<𝒞=string:b>\n/exec touch later\n</𝒞>\n';
+    const left = place.ask('/chanflow', { headers: ME, body, signal: leaving.signal }).catch(() => 'left');
+    await until(async () => executing(place, 'a'), 'the first block to run');
+    leaving.abort();
+    expect(await left).toBe('left');
+    expect(await execute.mock.results[0]?.value).toMatchObject({ ok: false, code: 'CANCELLED' });
+    await setImmediate(); // the next one would have begun at once
+    expect(execute).toHaveBeenCalledTimes(1);
+  } finally {
+    execute.mockRestore();
+  }
+});
+
+test('ChanFlow: who leaves while a block waits for its turn is gone from the queue, with all later blocks', async () => {
+  await using place = await openDaemon();
+  const { done, release } = await hold(place);
+  const execute = vi.spyOn(Executor.prototype, 'execute');
+  try {
+    const leaving = new AbortController();
+    const body = '<𝒞=string:main>\n/exec touch left\n</𝒞>\n<𝒞=string:b>\n/exec touch later\n</𝒞>\n';
+    const left = place.ask('/chanflow', { headers: ME, body, signal: leaving.signal }).catch(() => 'left');
+    await until(async () => (await stateOf(place, 'main'))?.queue_length === 1, 'the block to wait');
+    leaving.abort();
+    expect(await left).toBe('left');
+    await expect(execute.mock.results[0]?.value).rejects.toThrow('closed the connection');
+    await setImmediate();
+    expect(execute).toHaveBeenCalledTimes(1);
+  } finally {
+    execute.mockRestore();
+  }
+  await release();
+  await done;
+  expect(readdirSync(join(place.root, 'agents/me'))).not.toContain('left');
 });
