@@ -1,10 +1,10 @@
 // `string --chanflow`: text in, text out. Blocks for String are executed, in order; everything else passes as it is.
 
 import { LocalError } from '../../base/errors.js';
-import { withSignal } from '../../base/deadline.js';
+import { TimeoutError, withSignal } from '../../base/deadline.js';
 import type { StringClient } from '../../client/string/string-client.js';
 import { answerSegment, CHANNEL } from '../../string/chanflow/answer.js';
-import { fail } from '../../string/result.js';
+import { type CommandResult, fail } from '../../string/result.js';
 import { ChanFlowDecoder, type Segment } from '../../wire/chanflow/decode.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
@@ -28,12 +28,15 @@ export async function filterChanFlow(context: StringContext, words: readonly str
     if (step.done === true) break;
   }
   for (const segment of decoder.end()) await filter.take(segment);
+  if (filter.isOutOfTime) return EXIT.timeout;
   return filter.isCut ? EXIT.failed : EXIT.ok;
 }
 
 class Filter {
   /** Whether an answer did not come. */
   isCut = false;
+  /** Whether a block took too long: those after it may need what it has not done, and are not begun. */
+  isOutOfTime = false;
   readonly #context: StringContext;
   readonly #client: StringClient;
   #isLineStart = true;
@@ -62,6 +65,8 @@ class Filter {
   /** In the words of the daemon, whose feedback this is. */
   async #ask(segment: Extract<Segment, { kind: 'block' }>): Promise<string> {
     const { signal, timeoutMs = ANSWER_TIMEOUT_MS } = this.#context;
+    if (this.isOutOfTime)
+      return await instead(segment, fail('CANCELLED', 'not begun: a block before it ran out of time'));
     await this.#client.ready().catch((thrown: unknown) => {
       throw explain(thrown, this.#context);
     });
@@ -71,10 +76,19 @@ class Filter {
       signal.throwIfAborted();
       if (!(thrown instanceof LocalError)) throw thrown;
       this.isCut = true;
-      const result = fail(thrown.code === 'timeout' ? 'TIMEOUT' : 'TRANSPORT_ERROR', thrown.message);
-      return await answerSegment(segment, { run: (topic) => Promise.resolve({ topic, result }) });
+      if (!(thrown instanceof TimeoutError))
+        return await instead(segment, fail('TRANSPORT_ERROR', thrown.message));
+      // We have hung up, and by that the daemon calls it off.
+      this.isOutOfTime = true;
+      const message = `out of time after ${timeoutMs} ms; the command was called off`;
+      return await instead(segment, fail('TIMEOUT', message));
     }
   }
+}
+
+/** The answer to a block for which the daemon has none. */
+async function instead(segment: Segment, result: CommandResult): Promise<string> {
+  return await answerSegment(segment, { run: (topic) => Promise.resolve({ topic, result }) });
 }
 
 function decode(utf8: InstanceType<typeof TextDecoder>, bytes: Buffer | undefined): string {

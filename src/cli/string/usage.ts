@@ -25,7 +25,10 @@ export const USAGE: Usage = {
     port: { value: 'PORT', summary: 'the port of the daemon (default: STRING_PORT, else 3923)' },
     json: { summary: 'print {"ok","topic","content"}, and "code" for a failure, as one line of JSON' },
     raw: { summary: 'print the answer without its envelope, and pass on the exit status of a shell command' },
-    timeout: { value: 'TIME', summary: 'call the command off after this long: 90, 90s, 5m, 1h, 500ms' },
+    timeout: {
+      value: 'TIME',
+      summary: 'call the command (with --chanflow: a block) off after this long: 90, 90s, 5m, 1h, 500ms',
+    },
     'request-id': { value: 'ID', summary: 'the id of the command, to know it again or to call it off' },
     'no-start': { summary: 'do not start a daemon when there is none' },
     chanflow: { summary: 'filter standard input: execute its blocks, leave all else as it is' },
@@ -54,7 +57,7 @@ export const USAGE: Usage = {
       '  STRING_CONFIG     the file that names the agent (the nearest .string/config.json, else STRING_ROOT/config.json)',
       '  STRING_HOME       the home that the agent is given',
     ].join('\n'),
-    'Exit codes: 0 done, 1 the command or the daemon failed, 2 wrong usage or configuration, 124 out of time,\n130 interrupted; with --raw the exit status of a shell command is passed on.',
+    'Exit codes: 0 done, 1 the command or the daemon failed, 2 wrong usage or configuration, 124 out of time,\n130 interrupted; with --raw the exit status of a shell command is passed on.\nOf --chanflow: 0 also when a block failed, since its answer says so; 1 when the daemon gave no answer; 124 when a block\nran out of time (it is called off, and those after it are not begun); 130 interrupted (the same).',
   ],
 };
 

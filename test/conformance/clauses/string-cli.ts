@@ -44,5 +44,12 @@ export const stringCli = {
   'string/cli/queue': cli('QUEUE_FULL is told by its code, and that the command has not run', 'Error codes'),
   'string/cli/timeout': cli('--timeout calls the command off and ends with 124'),
   'string/cli/interrupt': cli('Ctrl-C calls the command off and ends with 130'),
+  'string/cli/chanflow-exit': cli('--chanflow ends with 0, also when a block failed: its answer says so'),
+  'string/cli/chanflow-timeout': cli(
+    '--chanflow --timeout calls the block off that takes too long, begins none after it, says which is which, and ends with 124',
+  ),
+  'string/cli/chanflow-interrupt': cli(
+    'Ctrl-C of --chanflow, or its sudden end, calls the running block off',
+  ),
   'string/cli/argv': cli('nothing that is read from standard input appears in an argument of a process'),
 } as const satisfies Readonly<Record<string, Clause>>;

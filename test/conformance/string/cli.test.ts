@@ -22,6 +22,8 @@ async function sessionOf(stringd: StringdUnderTest, topic: string) {
 const isExecuting = async (stringd: StringdUnderTest, topic: string): Promise<boolean> =>
   (await sessionOf(stringd, topic))?.executing === true;
 
+const block = (topic: string, text: string): string => `<𝒞=string:${topic}>\n${text}\n</𝒞>\n`;
+
 verifies(['string/cli/one-shot', 'string/cli/home-kept'], async () => {
   const stringd = shared();
   const before = (await stringd.ask('/agents')).json;
@@ -182,4 +184,43 @@ verifies('string/cli/interrupt', async () => {
   child.child.kill('SIGINT');
   expect(await child.ended).toMatchObject({ code: 130 });
   await until(async () => !(await isExecuting(stringd, 'main')), 'the command to be called off');
+});
+
+verifies('string/cli/chanflow-exit', async () => {
+  const { code, stdout } = await string(shared(), ['--chanflow'], { input: block('main', 'plain text') });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('✗ COMMAND_UNSUPPORTED')]);
+});
+
+verifies('string/cli/chanflow-timeout', async () => {
+  const stringd = shared();
+  const input = `${block('slow', '/exec sleep 600')}between\n${block('after', '/info')}`;
+  const { code, stdout } = await string(stringd, ['--timeout', '300ms', '--chanflow'], { input });
+  const answers = stdout.replaceAll(/ time="[^"]*"/gu, '');
+  expect([code, answers]).toEqual([
+    124,
+    `${block('slow', '✗ TIMEOUT: out of time after 300 ms; the command was called off')}between\n${block(
+      'after',
+      '✗ CANCELLED: not begun: a block before it ran out of time',
+    )}`,
+  ]);
+  await until(async () => !(await isExecuting(stringd, 'slow')), 'the block to be called off');
+  expect(await sessionOf(stringd, 'after')).toBeUndefined();
+});
+
+verifies('string/cli/chanflow-interrupt', async () => {
+  const stringd = shared();
+  for (const [signal, ending] of [
+    ['SIGINT', { code: 130 }],
+    ['SIGKILL', { signal: 'SIGKILL' }],
+  ] as const) {
+    await using child = new Program([process.execPath, bin('string'), '--chanflow'], {
+      env: stringEnvironment(stringd),
+    });
+    child.write(`${block(signal, '/exec sleep 600')}${block('never', '/info')}`);
+    await until(() => isExecuting(stringd, signal), 'the block to run');
+    child.child.kill(signal);
+    expect(await child.ended).toMatchObject(ending);
+    await until(async () => !(await isExecuting(stringd, signal)), 'the block to be called off');
+  }
+  expect(await sessionOf(stringd, 'never')).toBeUndefined();
 });
