@@ -24,8 +24,9 @@ class Screen implements AsyncDisposable {
   readonly #pty: Pty;
   readonly #reading: Promise<void>;
 
-  static async open(args: string): Promise<Screen> {
-    const string = `'${process.execPath}' '${bin('string')}'`;
+  /** `before`: what is to start it. */
+  static async open(args: string, before = ''): Promise<Screen> {
+    const string = `${before} '${process.execPath}' '${bin('string')}'`;
     const argv = ['sh', '-c', `${string} ${args}; echo ended with $?`];
     const env = { ...process.env, ...stringEnvironment(stringd), TERM: 'xterm' };
     return new Screen(await openPty({ argv, env, cwd: stringd.base, cols: 100, rows: 30 }));
@@ -97,6 +98,26 @@ test('Ctrl-C calls off what runs and what is typed, not the prompt; Ctrl-D leave
   await screen.type('\u0004');
   await screen.shows('ended with 0');
   expect(await executing()).toBe(false);
+});
+
+test.each([
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+] as const)('%s calls off what runs and ends the prompt', async (signal, code) => {
+  const topic = `bash:${signal.toLowerCase()}`;
+  await using screen = await Screen.open(topic, `sh -c 'echo "pid=$$."; exec "$@"' sh`);
+  await screen.shows('pid=');
+  await until(() => screen.seen.includes('.'), 'its pid', WAIT_MS);
+  const pid = Number.parseInt(screen.seen, 10);
+  await screen.shows(`[${topic}] > `);
+  const began = join(stringd.home, signal);
+  await screen.type(`touch '${began}'; sleep 600\r`);
+  await until(() => existsSync(began), 'the command to run', WAIT_MS);
+  process.kill(pid, signal);
+  await screen.shows(`ended with ${code}`);
+  const sessions = async (): Promise<string> => (await stringd.ask('/sessions')).text;
+  await until(async () => !(await sessions()).includes('"executing":true'), 'the command to end', WAIT_MS);
+  expect((await stringd.exec(topic, '//close')).text).toContain('Bash session closed');
 });
 
 test('what was typed before is there again', async () => {

@@ -1,7 +1,9 @@
 // The prompt at a terminal: a line editor with history. Ctrl-C calls off what runs, Ctrl-D leaves.
 
 import { createInterface } from 'node:readline';
+import { newAbort } from '../../base/abort.js';
 import { EXIT } from '../exit-codes.js';
+import { InterruptedError } from '../interrupts.js';
 import type { StringContext } from './context.js';
 import type { Prompt } from './repl.js';
 import { TypedLines } from './typed-lines.js';
@@ -31,14 +33,19 @@ export async function runTyped(context: StringContext, prompt: Prompt, history: 
     show();
   };
   editor.on('SIGINT', interrupt);
+  const end = newAbort(); // the prompt is to go, and what runs with it
   context.interrupts.take((signal) => {
-    if (signal === 'SIGINT') interrupt();
-    else typed.close();
+    if (signal === 'SIGINT') return interrupt();
+    end.abort(new InterruptedError(signal));
+    prompt.callOff();
+    typed.close();
   });
   try {
     for (;;) {
+      end.signal.throwIfAborted();
       show();
       const line = await typed.next();
+      end.signal.throwIfAborted();
       if (line === undefined) break;
       if (!prompt.lines.isOpen) history.add(line);
       if (!(await prompt.take(line))) return EXIT.ok;
