@@ -155,9 +155,22 @@ class EarlyOutput extends EventEmitter implements ByteSink {
     if (this.#stream !== undefined) return this.#stream;
     const stream = this.#open();
     this.#stream = stream;
-    stream.on('error', (error) => this.emit('error', error));
+    stream.on('error', (error) => {
+      if (this.listenerCount('error') > 0) this.emit('error', error);
+      else this.#tellLater(error);
+    });
     for (const event of ['finish', 'close'] as const) stream.on(event, () => this.emit(event));
     return stream;
+  }
+
+  /** The first answer is written before anybody listens. Whoever does later learns of the error first, and of the end after. */
+  #tellLater(error: Error): void {
+    const tell = (event: string, listener: (error: Error) => void): void => {
+      if (event !== 'error') return;
+      this.off('newListener', tell);
+      listener(error);
+    };
+    this.on('newListener', tell);
   }
 }
 
