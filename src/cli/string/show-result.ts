@@ -3,13 +3,22 @@
 import type { ExecResult } from '../../client/string/string-client.js';
 import { parseTopic } from '../../string/topic.js';
 import { encodeBlock } from '../../wire/chanflow/encode.js';
+import { printableLines } from '../colours.js';
 import { EXIT } from '../exit-codes.js';
 import type { StringContext } from './context.js';
 
 /** Gives the exit code. `asked` is the topic as it was written. */
-export async function showResult(context: StringContext, asked: string, result: ExecResult): Promise<number> {
+export async function showResult(
+  context: StringContext,
+  asked: string,
+  result: ExecResult,
+  stdout: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
+): Promise<number> {
   const topic = result.topic ?? parseTopic(asked)?.name ?? asked;
-  await context.out(render(context, topic, result));
+  // Strangers write events: none of them is to drive the terminal.
+  const isForeign = topic === 'event' && stdout.isTTY && !context.raw && !context.json;
+  const shown = isForeign ? { ...result, content: printableLines(result.content) } : result;
+  await context.out(render(context, topic, shown));
   const hint = HINTS[result.code ?? '']?.(topic);
   if (hint !== undefined) context.say(`string: ${hint}`);
   if (result.ok) return EXIT.ok;
