@@ -74,13 +74,12 @@ carriers() {
   done
 }
 
+# The number is the first of its line: what a file is called, which stands behind it, is up to anybody.
 holders() {
-  ls -l /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 | while read -r line; do
-    case $line in
-    *" -> $dir/"*)
-      line=\${line##* /proc/}
-      echo "\${line%%/*}"
-      ;;
+  ls -lq /proc/[0-9]*/fd/1 /proc/[0-9]*/fd/2 | while read -r line; do
+    line=\${line#* /proc/}
+    case \${line#*/fd/[12] -> } in
+    "$dir/"*) echo "\${line%%/*}" ;;
     esac
   done
 }
