@@ -1,7 +1,7 @@
 // Prompts as methods: listed, got, and their arguments completed.
 
 import { LocalError, RpcError } from '../base/errors.js';
-import { INVALID_PARAMS } from '../wire/jsonrpc/message.js';
+import { INVALID_PARAMS, isObject } from '../wire/jsonrpc/message.js';
 import type { McpMethods } from './method.js';
 import type { Prompt } from './prompt.js';
 
@@ -24,8 +24,9 @@ export function promptMethods(prompts: readonly Prompt[]): McpMethods {
       };
     },
     'completion/complete': async ({ ref, argument }) => {
-      const { type, name } = ref as { type?: unknown; name?: unknown };
-      const { name: field, value } = argument as { name: string; value: string };
+      const { type, name } = requireObject('ref', ref);
+      const { name: field, value } = requireObject('argument', argument);
+      if (typeof value !== 'string') throw new RpcError(INVALID_PARAMS, 'argument.value must be a string');
       const prompt = type === 'ref/prompt' ? prompts.find((each) => each.name === name) : undefined;
       const complete = prompt?.arguments?.find((each) => each.name === field)?.complete;
       const values = (await complete?.(value)) ?? [];
@@ -33,6 +34,11 @@ export function promptMethods(prompts: readonly Prompt[]): McpMethods {
       return { completion: { values: shown, total: values.length, hasMore: values.length > shown.length } };
     },
   };
+}
+
+function requireObject(name: string, value: unknown): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value as Record<string, unknown>;
+  throw new RpcError(INVALID_PARAMS, `${name} must be an object`);
 }
 
 async function getText(prompt: Prompt, args: unknown): Promise<string> {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import * as z from 'zod/mini';
 import { LocalError } from '../../../src/base/errors.js';
 import { bindTool, textResult } from '../../../src/mcp/tool.js';
-import { MAX_COMPLETIONS } from '../../../src/mcp/prompt-methods.js';
+import { MAX_COMPLETIONS, promptMethods } from '../../../src/mcp/prompt-methods.js';
 import { serveLines } from '../../../src/mcp/serve-lines.js';
 import { ToolTable } from '../../../src/mcp/tool-table.js';
 import { linkedPair } from '../../../src/wire/transport/memory.js';
@@ -179,6 +179,20 @@ test('no more than MAX_COMPLETIONS values complete an argument', async () => {
   const { result } = await server.ask('completion/complete', params);
   expect(result).toMatchObject({
     completion: { values: names.slice(0, MAX_COMPLETIONS), total: names.length, hasMore: true },
+  });
+});
+
+test.each([
+  {},
+  { ref: { type: 'ref/prompt', name: 'greet' } },
+  { argument: { name: 'who', value: '' } },
+  { ref: null, argument: 7 },
+  { ref: { type: 'ref/prompt', name: 'greet' }, argument: { name: 'who' } },
+])('a completion of nothing is refused as such: %j', async (params) => {
+  const methods = promptMethods([{ name: 'greet', description: 'Greets.', get: async () => 'Hello' }]);
+  const complete = methods['completion/complete'];
+  await expect(complete?.(params, { signal: new AbortController().signal })).rejects.toMatchObject({
+    code: -32602,
   });
 });
 
