@@ -9,7 +9,7 @@ import { type IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from '
 export function responseWith(
   headers: Readonly<Record<string, string>>,
 ): typeof ServerResponse<IncomingMessage> {
-  const always = Object.entries(headers).flat();
+  const always = Object.entries(headers);
   if (always.length === 0) return ServerResponse;
   return class<Request extends IncomingMessage = IncomingMessage> extends ServerResponse<Request> {
     override writeHead(status: number, own?: unknown): this {
@@ -18,12 +18,20 @@ export function responseWith(
   };
 }
 
-/** What an answer says itself comes last. */
-function flatten(always: readonly string[], own: OutgoingHttpHeaders = {}): string[] {
-  const flat = always.slice();
+/** What an answer says itself comes last, and in the place of what every answer says. */
+function flatten(always: readonly (readonly [string, string])[], own: OutgoingHttpHeaders = {}): string[] {
+  const flat: string[] = [];
+  for (const [name, value] of always) if (!names(own, name)) flat.push(name, value);
   for (const name in own) {
     const value = own[name];
     if (value !== undefined) flat.push(name, value as string);
   }
   return flat;
+}
+
+function names(own: OutgoingHttpHeaders, wanted: string): boolean {
+  for (const name in own)
+    if (name.length === wanted.length && name.toLowerCase() === wanted.toLowerCase())
+      return own[name] !== undefined;
+  return false;
 }

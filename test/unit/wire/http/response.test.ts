@@ -30,4 +30,13 @@ describe('headers of every answer', () => {
     expect(answer.head.match(/^X-Always:/gim)).toHaveLength(1);
     expect(answer.headers['X-Own']).toBe(status < 400 ? '1' : undefined);
   });
+
+  test('give way to what an answer says itself', async () => {
+    await using kit = await TestServer.start({
+      headers: HEADERS,
+      routes: [route('/own', (ctx) => sendJson(ctx, 200, {}, { 'x-always': 'no', 'X-Also': undefined }))],
+    });
+    const { head } = await kit.exchange(request('GET /own'));
+    expect(head.match(/^X-Al.*$/gim)?.map((line) => line.trim())).toEqual(['X-Also: this', 'x-always: no']);
+  });
 });
