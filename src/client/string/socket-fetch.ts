@@ -8,10 +8,17 @@ import { HttpReplyReader } from './http-reply-reader.js';
 
 /** Only what HttpDaemon asks for: a method, headers as an object, a body that is text, a signal. */
 export async function socketFetch(url: string, init: RequestInit): Promise<Reply> {
-  const { hostname, port, pathname, search, host } = new URL(url);
+  const { protocol, hostname, port, pathname, search, host } = new URL(url);
+  if (protocol !== 'http:') throw new LocalError('bad_url', `${protocol} is not spoken here, only http:`);
   const { method = 'GET', signal, body } = init;
   signal?.throwIfAborted();
-  const socket = connect({ host: hostname, port: Number(port === '' ? 80 : port), noDelay: true });
+  requirePlain(init.headers as Record<string, string> | undefined);
+  // An IPv6 address is in brackets only within a URL.
+  const socket = connect({
+    host: hostname.replace(/^\[|\]$/gu, ''),
+    port: Number(port === '' ? 80 : port),
+    noDelay: true,
+  });
   const abort = (): void => void socket.destroy(signal?.reason as Error);
   signal?.addEventListener('abort', abort, { once: true });
   socket.once('close', () => signal?.removeEventListener('abort', abort));
@@ -25,6 +32,13 @@ export async function socketFetch(url: string, init: RequestInit): Promise<Reply
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`${method} ${pathname}${search} HTTP/1.1\r\n${lines.join('')}\r\n${text}`);
   return await readReply(socket);
+}
+
+/** A line break in a header would begin another one, or another request. */
+function requirePlain(headers: Readonly<Record<string, string>> = {}): void {
+  for (const [name, value] of Object.entries(headers))
+    if (/[^\t\P{Cc}]/u.test(name + value))
+      throw new LocalError('bad_header', `the header ${JSON.stringify(name)} has a control character`);
 }
 
 async function readReply(socket: Socket): Promise<Reply> {

@@ -121,6 +121,19 @@ describe('a request', () => {
     await expect(socketFetch(url, { signal: abort.signal })).rejects.toThrow('enough');
   });
 
+  test('with a header that has a line break, or to where no http is spoken, is not sent', async () => {
+    const connected: Socket[] = [];
+    const url = await listen((socket) => void connected.push(socket.resume().end()));
+    for (const value of ['a\r\nX-B: c', 'a\nb', 'a\0'])
+      await expect(socketFetch(url, { headers: { 'X-A': value } })).rejects.toThrow('a control character');
+    await expect(socketFetch(url.replace('http:', 'https:'), {})).rejects.toThrow('only http:');
+    expect(connected).toEqual([]);
+  });
+
+  test('to an IPv6 address goes to the address, not to a name', async () => {
+    await expect(socketFetch('http://[::1]:1/', {})).rejects.toMatchObject({ syscall: 'connect' });
+  });
+
   test('to nobody, and to one that hangs up, fails as the system says', async () => {
     const url = await listen((socket) => void socket.resume().end());
     await expect(socketFetch(url, {})).rejects.toThrow('before there was an answer');
