@@ -201,7 +201,13 @@ export class StringClient {
 
   /** The events of our agent, for as long as the loop goes on: connects again by itself, gives each event once. */
   async *events(options: WatchOptions = {}): AsyncGenerator<StreamedEvent, void, undefined> {
-    await this.ready();
+    const { signal } = options;
+    try {
+      await waitFor(this.ready(), signal);
+    } catch (thrown) {
+      if (signal?.aborted === true) return;
+      throw thrown;
+    }
     yield* followEvents(this.daemon, this.agentId, { ...this.watchDefaults(), ...options });
   }
 

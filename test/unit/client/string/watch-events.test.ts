@@ -202,3 +202,16 @@ test('a watch that cannot acknowledge can be closed', async () => {
   await watch.close();
   await watch.closed;
 });
+
+test('a watch can be closed while the daemon is not ready yet', async () => {
+  const answers: ((reply: Response) => void)[] = [];
+  const registered = new Promise<Response>((resolve) => void answers.push(resolve));
+  const fetch = scriptedFetch(({ path }) => (path === '/agents' ? registered : undefined));
+  const client = new StringClient({ fetch });
+  const watch = client.watchEvents(() => {});
+  await watch.close();
+  await watch.closed;
+  answers[0]?.(Response.json({}));
+  await client.ready();
+  expect(fetch.asked.map(({ path }) => path)).toEqual(['/health', '/agents']);
+});
