@@ -348,7 +348,13 @@ export const ROUTES = {
     answers: {
       200: json(
         'It is.',
-        z.object({ ok: z.literal(true), agents: z.int(), sessions: z.int(), version: z.string() }),
+        z.object({
+          ok: z.literal(true),
+          agents: z.int(),
+          sessions: z.int(),
+          version: z.string(),
+          pid: z.int(),
+        }),
       ),
     },
   },

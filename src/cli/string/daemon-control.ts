@@ -19,7 +19,7 @@ export async function startDaemon(context: StringContext, json: boolean): Promis
   const isNew = await client.start().catch((thrown: unknown) => {
     throw explain(thrown, context);
   });
-  const pid = holderOf(context)?.pid;
+  const pid = (await look(context, client)).health?.pid;
   if (json)
     return await context.print(JSON.stringify({ started: isNew, port, url: client.url, pid: pid ?? null }));
   const who = pid === undefined ? '' : ` (pid ${pid})`;
@@ -38,7 +38,7 @@ export async function stopDaemon(context: StringContext, json: boolean): Promise
     await say(false, 'stringd is not running');
     return found.isInTheWay === true ? EXIT.failed : EXIT.ok;
   }
-  const pid = holderOf(context)?.pid;
+  const { pid } = found.health;
   await client.shutdown().catch((thrown: unknown) => {
     throw explain(thrown, context);
   });
@@ -54,7 +54,6 @@ export async function showStatus(context: StringContext, json: boolean): Promise
   const { port, dataDir } = context.config;
   const client = await context.client();
   const { health, problem } = await look(context, client);
-  const pid = holderOf(context)?.pid ?? null;
   if (health === undefined) {
     const text = 'stringd is not running';
     await context.print(
@@ -70,24 +69,25 @@ export async function showStatus(context: StringContext, json: boolean): Promise
     if (!json) context.say(problem ?? 'Start it with: string daemon start');
     return EXIT.failed;
   }
-  const { version, agents, sessions } = health;
+  const { version, agents, sessions, pid } = health;
+  const isOurs = pid === undefined || holderOf(context)?.pid === pid;
   if (json)
     return await context.print(
       JSON.stringify({
         running: true,
         port,
         url: client.url,
-        pid,
+        pid: pid ?? null,
         version: version ?? null,
         agents,
         sessions,
-        data_dir: dataDir,
+        data_dir: isOurs ? dataDir : null,
       }),
     );
   const about = [
-    ...(pid === null ? [] : [`pid ${pid}`]),
+    ...(pid === undefined ? [] : [`pid ${pid}`]),
     ...(version === undefined ? [] : [`version ${version}`]),
-    `data in ${dataDir}`,
+    isOurs ? `data in ${dataDir}` : `with another data folder than ${dataDir}`,
   ];
   return await context.print(
     `stringd running on port ${port} — ${agents} agent(s), ${sessions} session(s)\n${about.join(', ')}`,

@@ -56,6 +56,8 @@ export interface Health {
   readonly agents: number;
   readonly sessions: number;
   readonly version?: string;
+  /** Of the daemon, when it says so. */
+  readonly pid?: number;
 }
 
 export interface RegisteredAgent {

@@ -72,7 +72,7 @@ function bindHandlers(parts: RouteParts): Handlers {
     getMcp: (ctx) => mcp.refuse(ctx),
     deleteMcp: (ctx) => mcp.refuse(ctx),
     chanflow: (ctx) => answerChanFlow(ctx, exec),
-    health: (ctx) => sendJson(ctx, 200, { ok: true, ...parts.health(), version: VERSION }),
+    health: (ctx) => sendJson(ctx, 200, { ok: true, ...parts.health(), version: VERSION, pid: process.pid }),
     shutdown: (ctx) => {
       ctx.res.once('close', parts.shutDown);
       sendJson(ctx, 200, { ok: true, message: 'stringd shutting down' }, { Connection: 'close' });

@@ -77,6 +77,22 @@ verifies('string/cli/daemon', async () => {
   expect(await place.call('--daemon', 'stop')).toMatchObject({ code: 0, stdout: 'stringd is not running\n' });
 });
 
+verifies('string/cli/daemon', async () => {
+  await using here = await Place.make();
+  await using there = await Place.make();
+  const status = async (place: Pick<Place, 'base' | 'port'>): Promise<unknown> =>
+    JSON.parse((await string(place, ['--json', 'daemon', 'status'])).stdout);
+  await here.call('daemon', 'start');
+  await there.call('daemon', 'start');
+  const { pid } = (await status(there)) as { pid: number };
+  expect(await status(here)).toMatchObject({ data_dir: join(here.base, 'string/daemon') });
+  const across = { base: here.base, port: there.port };
+  expect(await status(across)).toMatchObject({ running: true, pid, data_dir: null });
+  expect((await string(across, ['daemon', 'status'])).stdout).toContain('with another data folder than');
+  expect(await string(across, ['daemon', 'stop'])).toMatchObject({ code: 0, stdout: 'stringd stopped\n' });
+  expect(await status(here)).toMatchObject({ running: true });
+});
+
 verifies('string/cli/foreground', async () => {
   await using place = await Place.make();
   await using daemon = new Program(
