@@ -111,7 +111,9 @@ describe.skipIf(inspector === undefined).each(['legacy', 'modern'])('the Inspect
     await using place = await StringPlace.make();
     const inspect = async (...args: readonly string[]): Promise<Record<string, unknown>> => {
       const options = ['--protocol-era', era, '--format', 'json', '--quiet'];
-      const server = [process.execPath, bin('string'), '--mcp'];
+      // It passes next to none of its variables on, and without them the daemon would be the one of this machine.
+      const variables = Object.entries(place.env).map(([name, value]) => `${name}=${value}`);
+      const server = ['/usr/bin/env', ...variables, process.execPath, bin('string'), '--mcp'];
       const { stdout, stderr, code } = await run(
         [process.execPath, inspector ?? '', ...options, ...server, ...args],
         { cwd: place.folder, env: place.env },
