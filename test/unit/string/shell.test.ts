@@ -52,13 +52,7 @@ test('what a command sets stays: folder, variables, functions, and $?', async ()
 
 test('Ctrl-C before the shell has read its command: the command has ended, and the next one runs', async () => {
   await using place = makePlace();
-  await using shell = await BashShell.start({
-    home: place.home,
-    cwd: place.home,
-    env: { PATH: process.env['PATH'] ?? '' },
-    folder: join(place.dataDir, 'shells'),
-    spoolDir: join(place.dataDir, 'spool'),
-  });
+  await using shell = await startShell(place);
   for (let turn = 0; turn < 20; turn++) {
     const submission = await shell.submit('sleep 600');
     // Pressed until it has ended, as people do: one that comes while the program is being started reaches nobody.
@@ -321,13 +315,7 @@ describe('time', () => {
 
   test('a command that takes too long goes on, and does not leak into the next answer', async () => {
     await using place = makePlace();
-    await using shell = await BashShell.start({
-      home: place.home,
-      cwd: place.home,
-      env: { PATH: process.env['PATH'] ?? '' },
-      folder: join(place.dataDir, 'shells'),
-      spoolDir: join(place.dataDir, 'spool'),
-    });
+    await using shell = await startShell(place);
     const slow = await shell.submit('echo early; while [ ! -e go ]; do sleep 0.05; done; echo late');
     const { signal } = new AbortController();
     expect(await waitForEnd(shell, slow, { timeoutMs: 300, signal })).toEqual({ kind: 'timeout' });
@@ -360,3 +348,14 @@ describe('time', () => {
     expect(MARK_WAIT_MS + PROMPT_WAIT_MS).toBeLessThan(INTERRUPT_WAIT_MS);
   });
 });
+
+/** A shell by itself, without the commands around it. */
+function startShell(place: Place): Promise<BashShell> {
+  return BashShell.start({
+    home: place.home,
+    cwd: place.home,
+    env: { PATH: process.env['PATH'] ?? '' },
+    folder: join(place.dataDir, 'shells'),
+    spoolDir: join(place.dataDir, 'spool'),
+  });
+}
