@@ -106,8 +106,6 @@ async function writeExecutable(file: string, entry: string): Promise<void> {
 
 /** `rexd` for a host that has nothing of ours: one file, the terminal add-on inside. */
 async function bundleToCopy(): Promise<void> {
-  const lacking = missingAddons();
-  if (lacking !== undefined) console.warn(`rexd.cjs: ${lacking}`);
   mkdirSync(DIST, { recursive: true });
   writeFileSync(
     REXD_TO_COPY,
@@ -138,4 +136,7 @@ function newest(paths: readonly string[]): number {
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   mkdirSync(DIST, { recursive: true });
   await build();
+  // For whoever builds to copy: a newcomer's first start has no use for it.
+  const lacking = missingAddons();
+  if (lacking !== undefined) console.warn(`rexd.cjs: ${lacking}`);
 }
