@@ -106,6 +106,8 @@ test('the folders are our own and closed to others, the files too', async () => 
   expect(await endOf(started.run)).toMatchObject({ code: 4, signal: null, timedOut: false });
   for (const path of [dir, join(dir, 'detached'), started.run.folder])
     expect(statSync(path).mode & 0o777, path).toBe(0o700);
+  // Its own working files go last, after the exit is told.
+  await until(() => !readdirSync(started.run.folder).includes('how'));
   for (const name of readdirSync(started.run.folder))
     expect(statSync(join(started.run.folder, name)).mode & 0o777, name).toBe(0o600);
   expect((await started.run.read('stdout', 0, 10)).toString()).toBe('x\n');
