@@ -34,7 +34,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1, // many tests wait: for a grace to end, for a program to start
     testTimeout: 120_000, // what hangs is ended; what is slow on a busy machine is not
     hookTimeout: 120_000,
-    setupFiles: ['test/helpers/leak-check.ts'],
+    setupFiles: ['test/helpers/leak-check.ts', 'test/helpers/one-seed.ts'],
     coverage: { provider: 'v8', include: ['src/**'], reporter: ['text-summary', 'html'] },
     projects: [
       // One process for many files: starting one for each would take as long as the tests themselves.
