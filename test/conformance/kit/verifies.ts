@@ -25,6 +25,7 @@ import { stringCli } from '../clauses/string-cli.js';
 import { stringFaults } from '../clauses/string-faults.js';
 import { stringClient } from '../clauses/string-client.js';
 import { stringHttp } from '../clauses/string-http.js';
+import { stringSeed } from '../clauses/string-seed.js';
 import { stringTransport } from '../clauses/string-transport.js';
 
 const tables = [
@@ -51,6 +52,7 @@ const tables = [
   stringFaults,
   stringClient,
   stringHttp,
+  stringSeed,
   stringTransport,
 ] as const;
 

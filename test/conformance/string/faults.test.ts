@@ -1,9 +1,11 @@
 // Faults of others that must not be ours: shells, topics, paths, secrets and envelopes.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'vitest';
+import { until } from '../../helpers/wait.js';
+import { string } from '../kit/string-cli.js';
 import { ME, shareStringd, StringdUnderTest } from '../kit/stringd-under-test.js';
 import { skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
@@ -16,6 +18,14 @@ async function run(topic: string, cmd: string): Promise<{ code: string | null; t
   const text = String(events[1]?.data);
   return { code, text: text.slice(text.indexOf('\n') + 1) };
 }
+
+verifies('string/fault/late-output', async () => {
+  expect(await run('bash:dev', 'read -r x; echo "late $x"')).toMatchObject({ code: 'WAITING_FOR_INPUT' });
+  expect(await run('bash:dev', 'echo next')).toMatchObject({ code: 'BUSY' });
+  expect((await run('bash:dev', '//send word')).text).toMatch(/late word$/);
+  expect((await run('bash:dev', 'echo next')).text).toMatch(/^exit: 0 \| .*\n---\nnext$/);
+  await shared().ask('/sessions/me/bash:dev', { method: 'DELETE' });
+});
 
 verifies('string/fault/quote', async () => {
   expect(await run('bash:dev', 'echo "open')).toMatchObject({ code: 'EXIT_2' });
@@ -57,6 +67,32 @@ verifies('string/fault/app-config', async () => {
   expect((await run('app:weather:korea', '/info')).text).toContain('installed, not yet opened');
 });
 
+verifies('string/fault/arguments', async () => {
+  for (const id of ['-5', '""', "'it is'"])
+    expect(await run('main', `/events.read ${id}`)).toEqual({
+      code: 'NOT_FOUND',
+      text: `ERROR(NOT_FOUND): Event not found: ${id.replaceAll(/["']/g, '')}`,
+    });
+  expect((await run('main', "/events.read it's")).code).toBe('INVALID_PAYLOAD');
+  expect((await run('main', '/events.read a\nb')).text).toBe('ERROR(NOT_FOUND): Event not found: a');
+});
+
+verifies('string/fault/env-store', async () => {
+  const topics = ['app:tides', 'app:tides:north', 'app:tides:south'];
+  for (const topic of topics) await run(topic, '/set $FIRST = "1"');
+  const names = Array.from({ length: 8 }, (_, at) => `KEY_${at}`);
+  await Promise.all(
+    topics.flatMap((topic) => names.slice(0, 4).map((name) => run(topic, `/set $${name} = "x"`))),
+  );
+  for (const topic of topics)
+    for (const name of ['FIRST', ...names.slice(0, 4)])
+      expect((await run(topic, '/set')).text).toContain(`$${name} = `);
+  const file = join(shared().home, 'apps/tides/env.json');
+  const values = JSON.parse(readFileSync(file, 'utf8')) as object;
+  writeFileSync(file, JSON.stringify({ ...values, OTHER_HAND: 'y' }));
+  expect((await run('app:tides', '/set')).text).toContain('$OTHER_HAND = ');
+});
+
 verifies('string/fault/paths', async () => {
   const stringd = shared();
   const name = 'zwei Wörter %41.md';
@@ -91,6 +127,33 @@ verifies('string/fault/codes', async () => {
     expect([cmd, code]).not.toEqual([cmd, 'UNKNOWN']);
     expect(text).toMatch(new RegExp(`^ERROR\\(${code}\\): \\S`));
   }
+});
+
+verifies('string/fault/shell-words', async () => {
+  const stringd = shared();
+  for (const word of ['/topics', '/info']) {
+    const { code, stdout } = await string(stringd, ['bash:dev', word]);
+    expect([code, stdout]).toEqual([1, expect.stringContaining('ERROR(EXIT_127)')]);
+  }
+  const input = '/set <<END\n{a} = 1\n{b} = 2\nEND\n/set\n';
+  const { stdout } = await string(stringd, ['notes'], { input });
+  expect(stdout).toContain('Variables\n---\n{a} = "1"\n{b} = "2"');
+  await stringd.ask('/sessions/me/bash:dev', { method: 'DELETE' });
+});
+
+verifies('string/fault/new-home', async () => {
+  const stringd = shared();
+  const gate = join(stringd.base, 'home-gate');
+  const running = run(
+    'main',
+    `/exec touch ${gate}-begun; while [ ! -e ${gate} ]; do sleep 0.02; done; echo whole`,
+  );
+  await until(() => existsSync(`${gate}-begun`), 'the command to run', 20_000);
+  const home = join(stringd.base, 'moved');
+  expect((await stringd.ask('/agents', { json: { agent_id: 'me', home } })).json).toMatchObject({ home });
+  writeFileSync(gate, '');
+  expect(await running).toEqual({ code: null, text: expect.stringMatching(/---\nwhole$/) });
+  expect((await run('main', '/exec pwd')).text).toMatch(new RegExp(`---\n${home}$`));
 });
 
 verifies('string/fault/injection', async () => {
@@ -133,6 +196,38 @@ verifies('string/fault/spoofing', async () => {
   });
   expect(turn.text.match(/<\/𝒞>/g)).toHaveLength(1);
   expect(turn.text.match(/^<𝒞=/gm)).toHaveLength(1);
+});
+
+verifies('string/fault/confinement', async () => {
+  const stringd = shared();
+  const outside = join(stringd.base, 'outside');
+  mkdirSync(outside);
+  writeFileSync(join(outside, 'secret.md'), 'theirs');
+  symlinkSync(join(outside, 'secret.md'), join(stringd.home, 'link.md'));
+  symlinkSync(outside, join(stringd.home, 'folder'));
+  for (const cmd of [
+    '/open ./link.md',
+    '/open ./folder/secret.md',
+    '/open ../../../outside/secret.md',
+    '/ls ./folder',
+  ]) {
+    const { code, text } = await run('main', cmd);
+    expect([cmd, code]).toEqual([cmd, 'FILE_NOT_ALLOWED']);
+    expect(text).not.toContain('theirs');
+  }
+});
+
+verifies('string/fault/output', async () => {
+  for (const [topic, cmd] of [
+    ['main', '/exec seq 1 400000'],
+    ['bash:dev', 'seq 1 400000'],
+  ] as const) {
+    const { code, text } = await run(topic, cmd);
+    expect([code, text.length < 1_100_000]).toEqual([null, true]);
+    expect(text).toMatch(/---\n1\n2\n3\n[^]*\n400000\b/);
+    expect(text).toContain('all 2688895 bytes are in ');
+  }
+  await shared().ask('/sessions/me/bash:dev', { method: 'DELETE' });
 });
 
 verifies('string/fault/token-log', async (_, skip) => {
