@@ -1,11 +1,11 @@
 // What the page of stringd says beside the table of its routes.
 
 import {
-  DEFAULT_PORT,
   MAX_WEBHOOK_EVENTS_PER_SECOND,
   REDELIVER_GRACE_MS,
   SWEEP_INTERVAL_MS,
 } from '../src/string/config.js';
+import { DEFAULT_PORT } from '../src/wire/stringd-defaults.js';
 import { MAX_BODY_BYTES, MAX_QUEUE_SIZE, QUEUE_WAIT_TIMEOUT_MS } from '../src/string/protocol.js';
 
 export const STRINGD_NOTES: readonly string[] = [

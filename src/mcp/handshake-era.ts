@@ -8,7 +8,7 @@ import { INVALID_PARAMS, METHOD_NOT_FOUND } from '../wire/jsonrpc/message.js';
 import type { McpId, McpRequest } from './message-reader.js';
 import { capabilitiesOf, methodsOf } from './method.js';
 import { describeTool, type McpDefinition } from './server.js';
-import type { ToolContext, ToolResult } from './tool.js';
+import { type ToolContext, type ToolResult, toWireResult } from './tool.js';
 import { UnknownToolError } from './tool-table.js';
 
 /** Newest first: what is offered to a client that asks for one we do not know. */
@@ -99,13 +99,10 @@ async function callTool(
   }
 }
 
-function toWire({ content, structured, isError, needs }: ToolResult): object {
-  if (needs !== undefined) return { content: [{ type: 'text', text: CANNOT_ASK }], isError: true };
-  return {
-    content,
-    ...(structured !== undefined && { structuredContent: structured }),
-    isError: isError === true,
-  };
+function toWire(result: ToolResult): object {
+  return toWireResult(
+    result.needs === undefined ? result : { content: [{ type: 'text', text: CANNOT_ASK }], isError: true },
+  );
 }
 
 function failure(id: McpId, code: number, message: string): McpReply {

@@ -12,11 +12,12 @@ import {
   isRefusal,
   isRequest,
   type McpRequest,
+  type ReadLine,
   readLine,
   type ReadMember,
   refuse,
 } from './message-reader.js';
-import { answerPlainCall, PlainCalls, readPlainCall, WatchedTools } from './plain-call.js';
+import { answerPlainCall, type PlainCall, PlainCalls, readPlainCall, WatchedTools } from './plain-call.js';
 import type { McpDefinition } from './server.js';
 import { StatelessEra } from './stateless-era.js';
 import type { ToolContext } from './tool.js';
@@ -52,7 +53,7 @@ export class McpHttpEndpoint {
     const line = readLine(text);
     const first = line.kind === 'one' ? line.member : undefined;
     if ((header ?? '') >= FIRST_STATELESS_VERSION || namesVersion(first))
-      return await this.#serveStateless(ctx, definition, text, first);
+      return await this.#serveStateless(ctx, definition, text, line);
     if (header !== undefined && !(HANDSHAKE_VERSIONS as readonly string[]).includes(header))
       return sendJson(
         ctx,
@@ -69,12 +70,9 @@ export class McpHttpEndpoint {
     ctx: McpContext,
     definition: McpDefinition,
     text: string,
-    member: ReadMember,
+    line: ReadLine,
   ): Promise<void> {
-    const call =
-      this.#plain !== undefined && member !== undefined && isRequest(member)
-        ? readPlainCall(ctx, member)
-        : undefined;
+    const call = this.#plain === undefined ? undefined : findPlainCall(ctx, line);
     if (this.#plain === undefined || call === undefined)
       return await this.#stateless.serve(ctx, definition, text);
     if (this.#plain.isKnown(call) && definition.tools.definitions.some(({ name }) => name === call.name))
@@ -92,6 +90,12 @@ export class McpHttpEndpoint {
   async close(): Promise<void> {
     await this.#stateless.close();
   }
+}
+
+/** Undefined for what the SDK is to judge. */
+function findPlainCall(ctx: McpContext, line: ReadLine): PlainCall | undefined {
+  if (line.kind !== 'one' || line.hasMore === true || !isRequest(line.member)) return undefined;
+  return readPlainCall(ctx, line.member);
 }
 
 async function answerOne(ctx: McpContext, definition: McpDefinition, member: ReadMember): Promise<void> {

@@ -33,7 +33,8 @@ export interface Refusal {
 
 export type ReadLine =
   | { readonly kind: 'nothing' }
-  | { readonly kind: 'one'; readonly member: ReadMember }
+  /** `hasMore`: members that no request has; they were left out. */
+  | { readonly kind: 'one'; readonly member: ReadMember; readonly hasMore?: boolean }
   | { readonly kind: 'batch'; readonly members: readonly ReadMember[] };
 
 /** What we have asked for, answered. Only over lines do we ask at all. */
@@ -50,6 +51,8 @@ export type ReadMember = McpRequest | McpNotification | McpAnswer | Refusal | un
 /** Members of one batch, as two older revisions allow them. */
 export const MAX_BATCH = 256;
 
+const REQUEST_MEMBERS: ReadonlySet<string> = new Set(['jsonrpc', 'id', 'method', 'params']);
+
 /** Never throws. */
 export function readLine(text: string): ReadLine {
   if (text.trim() === '') return { kind: 'nothing' };
@@ -61,7 +64,7 @@ export function readLine(text: string): ReadLine {
   } catch {
     return { kind: 'one', member: refuse(null, PARSE_ERROR, 'Parse error: the message is no JSON') };
   }
-  if (!Array.isArray(value)) return { kind: 'one', member: readMember(value) };
+  if (!Array.isArray(value)) return { kind: 'one', member: readMember(value), hasMore: hasMore(value) };
   if (value.length === 0 || value.length > MAX_BATCH)
     return { kind: 'one', member: refuse(null, INVALID_REQUEST, `a batch has 1 to ${MAX_BATCH} members`) };
   return { kind: 'batch', members: value.map(readMember) };
@@ -77,6 +80,10 @@ export function isRequest(member: ReadMember): member is McpRequest {
 
 export function refuse(id: McpId | null, code: number, message: string): Refusal {
   return { jsonrpc: '2.0', id, error: { code, message } };
+}
+
+function hasMore(value: unknown): boolean {
+  return isObject(value) && Object.keys(value).some((key) => !REQUEST_MEMBERS.has(key));
 }
 
 /** Nothing but the members that a message has: the SDK passes over, without an answer, one that has more. */

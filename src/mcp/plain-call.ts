@@ -7,7 +7,7 @@ import type { RequestContext } from '../wire/http/context.js';
 import { sendJson } from '../wire/http/reply.js';
 import type { McpId, McpRequest } from './message-reader.js';
 import type { McpDefinition } from './server.js';
-import type { ToolContext, ToolDefinition, ToolResult } from './tool.js';
+import { type ToolContext, type ToolDefinition, type ToolResult, toWireResult } from './tool.js';
 import { ToolTable } from './tool-table.js';
 
 /** Clients that are remembered by what they say of themselves; the oldest goes. */
@@ -69,7 +69,11 @@ export async function answerPlainCall(
 ): Promise<void> {
   const context: ToolContext = { signal: ctx.signal, progress: () => {}, log: () => {} };
   const result = await definition.tools.call(name, args, context);
-  sendJson(ctx, 200, { result: { ...toWire(result), ...completeness(definition) }, jsonrpc: '2.0', id });
+  sendJson(ctx, 200, {
+    result: { ...toWireResult(result), ...completeness(definition) },
+    jsonrpc: '2.0',
+    id,
+  });
 }
 
 /** The tools of another table; says when one of them is called. */
@@ -91,14 +95,6 @@ export class WatchedTools extends ToolTable {
     this.#onCall();
     return this.#tools.call(name, given, ctx);
   }
-}
-
-function toWire({ content, structured, isError }: ToolResult): object {
-  return {
-    content,
-    ...(structured !== undefined && { structuredContent: structured }),
-    ...(isError === true && { isError }),
-  };
 }
 
 /** What the SDK adds to every result of this era. */

@@ -8,7 +8,13 @@ import { RpcError, toError } from '../base/errors.js';
 import { toJsonSchema } from './json-schema.js';
 import { capabilitiesOf, type McpMethods, methodsOf } from './method.js';
 import type { Prompt } from './prompt.js';
-import type { ToolAnswers, ToolContext, ToolDefinition, ToolNeeds, ToolResult } from './tool.js';
+import {
+  type ToolAnswers,
+  type ToolContext,
+  type ToolDefinition,
+  type ToolNeeds,
+  toWireResult,
+} from './tool.js';
 import { type ToolTable, UnknownToolError } from './tool-table.js';
 
 export interface McpDefinition {
@@ -94,7 +100,7 @@ function createServer(parts: Parts, definition: McpDefinition, tools: readonly D
   low.setRequestHandler('tools/call', async ({ params }, ctx) => {
     try {
       const result = await definition.tools.call(params.name, params.arguments, toolContext(ctx, definition));
-      return result.needs === undefined ? toWire(result) : await ask(parts, result.needs);
+      return result.needs === undefined ? toWireResult(result) : await ask(parts, result.needs);
     } catch (thrown) {
       if (thrown instanceof UnknownToolError)
         throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, thrown.message);
@@ -164,13 +170,5 @@ function toolContext(ctx: ServerContext, { onError }: McpDefinition): ToolContex
     log: (level, message) => {
       if (!mcpReq.signal.aborted) tell(mcpReq.log(level, message));
     },
-  };
-}
-
-function toWire({ content, structured, isError }: ToolResult) {
-  return {
-    content: content.map((part) => ({ ...part })),
-    ...(structured !== undefined && { structuredContent: { ...structured } }),
-    ...(isError === true && { isError }),
   };
 }

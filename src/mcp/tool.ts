@@ -114,6 +114,15 @@ export function failedResult(
   };
 }
 
+/** A result as every revision of the protocol has it. */
+export function toWireResult({ content, structured, isError }: ToolResult) {
+  return {
+    content: content.map((part) => ({ ...part })),
+    ...(structured !== undefined && { structuredContent: { ...structured } }),
+    isError: isError === true,
+  };
+}
+
 /** What a result says in words. */
 export function textOf({ content }: ToolResult): string {
   return content.map(sayPart).join('\n');

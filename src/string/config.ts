@@ -3,8 +3,8 @@
 import { userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { LocalError } from '../base/errors.js';
+import { DEFAULT_PORT } from '../wire/stringd-defaults.js';
 
-export const DEFAULT_PORT = 3923;
 /** A delivered event that nobody has acknowledged is sent again on connect for so long: five minutes. */
 export const REDELIVER_GRACE_MS = 300_000;
 /** How long an acknowledged event is kept. */

@@ -50,6 +50,15 @@ export const SessionInfo = z.object({
 });
 export type SessionInfo = z.output<typeof SessionInfo>;
 
+const EventCounts = z.object({
+  pending: z.int(),
+  delivered: z.int(),
+  ack: z.int(),
+  unacked: z.int(),
+  oldest_unacked_at: Nullable,
+});
+export type EventCounts = z.output<typeof EventCounts>;
+
 export const ExecRequest = z.object({
   cmd: z.string(),
   topic: z.optional(z.string()),
@@ -207,16 +216,7 @@ export const ROUTES = {
     agent: 'required',
     extension: true,
     answers: {
-      200: json(
-        'The counts.',
-        z.object({
-          pending: z.int(),
-          delivered: z.int(),
-          ack: z.int(),
-          unacked: z.int(),
-          oldest_unacked_at: Nullable,
-        }),
-      ),
+      200: json('The counts.', EventCounts),
       ...NEEDS_AGENT,
     },
   },

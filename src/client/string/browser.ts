@@ -2,7 +2,8 @@
 
 import { newAbort } from '../../base/abort.js';
 import { MAX_TIMER_MS, withSignal } from '../../base/deadline.js';
-import type { AgentInfo, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
+import type { AgentInfo, EventCounts, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
+import { DEFAULT_AGENT, DEFAULT_PORT } from '../../wire/stringd-defaults.js';
 import { DaemonUnreachableError, NotStringdError } from './errors.js';
 import { cancelCommand, runCommand } from './exec.js';
 import type { ExecResult } from './exec-result.js';
@@ -10,6 +11,8 @@ import { type Fetch, HttpDaemon } from './http-daemon.js';
 import { timeLimit } from './time-limit.js';
 import { acknowledge, followEvents, type WatchOptions } from './watch-events.js';
 
+export type { EventCounts } from '../../string/protocol.js';
+export { DEFAULT_AGENT, DEFAULT_PORT } from '../../wire/stringd-defaults.js';
 export { DaemonUnreachableError, NotStringdError, StringdError } from './errors.js';
 export {
   type ExecResult,
@@ -19,8 +22,6 @@ export {
   stripContentPrefix,
 } from './exec-result.js';
 
-export const DEFAULT_PORT = 3923;
-export const DEFAULT_AGENT = 'default';
 /** How long a daemon may take to say that it is there. */
 export const PING_TIMEOUT_MS = 2000;
 
@@ -64,14 +65,6 @@ export interface RegisteredAgent {
   readonly agent_id: string;
   readonly home: string;
   readonly created: boolean;
-}
-
-export interface EventCounts {
-  readonly pending: number;
-  readonly delivered: number;
-  readonly ack: number;
-  readonly unacked: number;
-  readonly oldest_unacked_at: string | null;
 }
 
 export interface WatchEventsOptions extends WatchOptions {

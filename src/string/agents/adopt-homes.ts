@@ -2,7 +2,7 @@
 
 import { readdirSync, type Dirent } from 'node:fs';
 import { errnoOf } from '../../base/errors.js';
-import { isAgentId } from './agent-record.js';
+import { isAgentId } from './agent-id.js';
 
 /** Homes looked at in one start. */
 export const MAX_ADOPTED_HOMES = 10_000;

@@ -1,15 +1,11 @@
-// One agent as it is kept in agents.json, and which ids an agent may have.
+// One agent as it is kept in agents.json.
 
 import * as z from 'zod/mini';
 
-/** The id becomes the name of a folder and part of many messages. */
-export const MAX_AGENT_ID_CHARS = 64;
 /** Folders outside of its home that an agent may use. */
 export const MAX_ALLOWED_PATHS = 64;
 /** Longest path that Linux takes. */
 export const MAX_PATH_BYTES = 4096;
-
-const AGENT_ID = /^[A-Za-z0-9_.-]+$/;
 
 export const AgentRecord = z.object({
   id: z.string(),
@@ -27,8 +23,3 @@ export const AgentsFile = z.object({
   removed: z._default(z.array(z.string()), []),
 });
 export type AgentsFile = z.output<typeof AgentsFile>;
-
-/** Letters, digits, `_`, `.` and `-`; never a name that leads elsewhere as a path. */
-export function isAgentId(id: string): boolean {
-  return id.length <= MAX_AGENT_ID_CHARS && AGENT_ID.test(id) && id !== '.' && id !== '..';
-}

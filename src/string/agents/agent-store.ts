@@ -6,14 +6,8 @@ import { errnoOf, LocalError, toError } from '../../base/errors.js';
 import { makeFolders } from '../../host/make-folders.js';
 import { JsonStore } from '../../host/store/json-store.js';
 import { findHomes } from './adopt-homes.js';
-import {
-  AgentsFile,
-  type AgentRecord,
-  isAgentId,
-  MAX_AGENT_ID_CHARS,
-  MAX_ALLOWED_PATHS,
-  MAX_PATH_BYTES,
-} from './agent-record.js';
+import { isAgentId, MAX_AGENT_ID_CHARS } from './agent-id.js';
+import { AgentsFile, type AgentRecord, MAX_ALLOWED_PATHS, MAX_PATH_BYTES } from './agent-record.js';
 import { newWebhookToken, TokenIndex } from './webhook-token.js';
 
 /** Agents there may be: /mcp lets any local caller make one. */

@@ -3,11 +3,12 @@
 import { VERSION } from '../../base/version.js';
 import type { RequestContext } from '../../wire/http/context.js';
 import { HttpError } from '../../wire/http/errors.js';
+import { DEFAULT_AGENT } from '../../wire/stringd-defaults.js';
 import { McpHttpEndpoint } from '../../mcp/http-endpoint.js';
 import type { McpDefinition } from '../../mcp/server.js';
 import { startBeating } from '../../mcp/beat.js';
 import { bindTool, type ToolContext, type ToolResult } from '../../mcp/tool.js';
-import { isAgentId } from '../agents/agent-record.js';
+import { isAgentId } from '../agents/agent-id.js';
 import { AGENT_HEADER } from '../protocol.js';
 import { renderPlain } from '../result.js';
 import type { AgentPlace } from '../services.js';
@@ -16,8 +17,6 @@ import type { Agents } from './agents.js';
 import type { Executor } from './executor.js';
 import { agentHeader, badRequest, shorten } from './requests.js';
 
-/** Who says no name is this agent. */
-const DEFAULT_AGENT = 'default';
 /** Definitions kept, one for each agent; the oldest goes. */
 export const MAX_MCP_DEFINITIONS = 256;
 

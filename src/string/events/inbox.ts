@@ -4,6 +4,7 @@ import { LocalError } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
 import type { Database } from '../../host/store/database.js';
 import { openDatabase } from '../../host/store/open-database.js';
+import type { EventCounts } from '../protocol.js';
 import type { EventInbox, EventPage, EventStatus, InboxEvent } from '../services.js';
 import { isEventId, newEventId } from './event-id.js';
 import { GroupCommit } from './group-commit.js';
@@ -19,14 +20,6 @@ export const DELIVERY_NOTE_MS = 50;
 export interface InboxLimits {
   readonly maxBytes: number;
   readonly maxEvents: number;
-}
-
-export interface EventCounts {
-  readonly pending: number;
-  readonly delivered: number;
-  readonly ack: number;
-  readonly unacked: number;
-  readonly oldest_unacked_at: string | null;
 }
 
 /** An agent has more waiting than it may. */

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
   ConfigError,
-  DEFAULT_PORT,
   MAX_WEBHOOK_EVENTS_PER_SECOND,
   parsePort,
   readConfig,
   REDELIVER_GRACE_MS,
   SWEEP_INTERVAL_MS,
 } from '../../../src/string/config.js';
+import { DEFAULT_PORT } from '../../../src/wire/stringd-defaults.js';
 
 const HOME = '/home/alice';
 

@@ -3,14 +3,13 @@
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { describe, expect, test, vi } from 'vitest';
-import { DEFAULT_PORT, PING_TIMEOUT_MS, StringClient } from '../../../../src/client/string/browser.js';
+import { PING_TIMEOUT_MS, StringClient } from '../../../../src/client/string/browser.js';
 import { ASK_TIMEOUT_MS, MAX_ANSWER_BYTES } from '../../../../src/client/string/http-daemon.js';
-import { DEFAULT_PORT as DAEMON_PORT } from '../../../../src/string/config.js';
+import { readConfig } from '../../../../src/string/config.js';
 import { fetchFailed, scriptedFetch, stream, untilAborted, withFakeTimers } from './scripted-fetch.js';
 
 test('the port is the one that the daemon has when nobody says otherwise', () => {
-  expect(DEFAULT_PORT).toBe(DAEMON_PORT);
-  expect(new StringClient().url).toBe(`http://127.0.0.1:${DAEMON_PORT}`);
+  expect(new StringClient().url).toBe(`http://127.0.0.1:${readConfig({ HOME: '/home/alice' }).port}`);
   expect(new StringClient({ url: 'http://localhost:1/' }).url).toBe('http://localhost:1');
 });
 

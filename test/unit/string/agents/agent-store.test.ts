@@ -4,12 +4,8 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findHomes, MAX_ADOPTED_HOMES } from '../../../../src/string/agents/adopt-homes.js';
-import {
-  isAgentId,
-  MAX_AGENT_ID_CHARS,
-  MAX_ALLOWED_PATHS,
-  MAX_PATH_BYTES,
-} from '../../../../src/string/agents/agent-record.js';
+import { isAgentId, MAX_AGENT_ID_CHARS } from '../../../../src/string/agents/agent-id.js';
+import { MAX_ALLOWED_PATHS, MAX_PATH_BYTES } from '../../../../src/string/agents/agent-record.js';
 import { AgentStore, MAX_AGENTS, MAX_REMOVED_IDS } from '../../../../src/string/agents/agent-store.js';
 import { writeCurrentAgent } from '../../../../src/string/agents/current-agent.js';
 import { MAX_TOKEN_CHARS, newWebhookToken, TokenIndex } from '../../../../src/string/agents/webhook-token.js';
