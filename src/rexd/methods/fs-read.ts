@@ -8,7 +8,7 @@ import { MAX_ESCAPED_RATIO } from '../../wire/jsonrpc/json-string.js';
 import type { ParamsOf } from '../../wire/jsonrpc/method.js';
 import type { CallContext } from '../context.js';
 import { fittingTextBytes, MAX_UNASKED_ANSWER_BYTES } from '../fs/answer-size.js';
-import { base64Line, textLine } from '../fs/content-line.js';
+import { base64Piece, textPiece } from '../fs/content-line.js';
 import { fileCall, fileCallAtOnce } from '../fs/file-call.js';
 import { type ByteRange, characterRange, MAX_CHARACTER_REST } from '../fs/text-range.js';
 import type { FsRead } from '../protocol/fs.js';
@@ -19,27 +19,36 @@ export function readFromFile(params: ParamsOf<typeof FsRead>, ctx: CallContext):
   const ahead = Math.min(params.offset, MAX_CHARACTER_REST);
   const offset = params.offset - ahead;
   const whole = ahead + length + MAX_CHARACTER_REST;
-  const inAnswer = (result: ReadResult): RawJson => {
+  const inAnswer = (result: ReadResult, onMade?: () => void): RawJson => {
     const to = Math.min(ahead + length, result.data.length);
-    return answer(result, { from: Math.min(ahead, to), to }, params, max);
+    return answer(result, { from: Math.min(ahead, to), to }, { params, max, onMade });
   };
   // What is read at once is over before anybody could call it off, and needs no promise.
   if (length <= READ_SLICE_BYTES) {
-    return fileCallAtOnce(params.session_id, ctx, ({ roots, resolve }) =>
-      inAnswer(readInto(roots, resolve(params.path), offset, roomFor(whole))),
-    );
+    return fileCallAtOnce(params.session_id, ctx, ({ roots, resolve }) => {
+      const room = takeRoom(whole);
+      return inAnswer(readInto(roots, resolve(params.path), offset, room), () => giveBack(room));
+    });
   }
   return fileCall(params.session_id, ctx, async ({ roots, resolve, signal }) =>
     inAnswer(await readFile(roots, resolve(params.path), { offset, length: whole, signal })),
   );
 }
 
-let room = Buffer.alloc(0);
+/** Used again by every read that has been answered before the next one begins. */
+let spare: Buffer | undefined;
 
-/** Used again by every read that is answered before the next one begins. */
-function roomFor(bytes: number): Buffer {
-  if (room.length < bytes) room = Buffer.allocUnsafeSlow(Math.max(bytes, FIRST_ROOM_BYTES));
+function takeRoom(bytes: number): Buffer {
+  const room =
+    spare !== undefined && spare.length >= bytes
+      ? spare
+      : Buffer.allocUnsafeSlow(Math.max(bytes, FIRST_ROOM_BYTES));
+  spare = undefined;
   return room.subarray(0, bytes);
+}
+
+function giveBack({ buffer }: Buffer): void {
+  spare = Buffer.from(buffer as ArrayBuffer);
 }
 
 const FIRST_ROOM_BYTES = 64 * 1024;
@@ -48,11 +57,17 @@ function lengthAsked({ length }: ParamsOf<typeof FsRead>): number | undefined {
   return length === 0 ? undefined : length;
 }
 
+interface Asked {
+  readonly params: ParamsOf<typeof FsRead>;
+  readonly max: number;
+  /** Called when the bytes are needed no more. */
+  readonly onMade: (() => void) | undefined;
+}
+
 function answer(
   { data, size, path, mtimeMs: mtime }: ReadResult,
   range: ByteRange,
-  params: ParamsOf<typeof FsRead>,
-  max: number,
+  { params, max, onMade }: Asked,
 ): RawJson {
   const length = lengthAsked(params);
   // Without an encoding too, whatever it then turns out to be: the next range must begin where this one ends.
@@ -72,10 +87,16 @@ function answer(
     offset: offset === params.offset ? undefined : offset,
   });
   const head = `${facts.slice(0, -1)},"content":`;
-  if (bytes.length <= SHORT_BYTES) return shortAnswer(head, bytes, encoding);
+  if (bytes.length <= SHORT_BYTES) {
+    const short = shortAnswer(head, bytes, encoding);
+    onMade?.();
+    return short;
+  }
   // Straight from the file's bytes to the line of the answer: no string is made of all of it, which takes twice as long.
-  if (encoding === 'base64') return new RawJson(base64Line(`${head}"`, bytes, '"}'));
-  return new RawJson(textLine(`${head}"`, isText ? bytes : Buffer.from(bytes.toString('utf8')), '"}'));
+  const content = { bytes, ...(onMade !== undefined && { onMade }) };
+  if (encoding === 'base64') return new RawJson(base64Piece(`${head}"`, content, '"}'));
+  const text = isText ? content : { ...content, bytes: Buffer.from(bytes.toString('utf8')) };
+  return new RawJson(textPiece(`${head}"`, text, '"}'));
 }
 
 /** Up to here a string costs less than what it takes to do without. */

@@ -153,7 +153,7 @@ export class KeptAnswers {
 
   /** As text from here on: it is put into JSON once, whoever is answered. */
   #keep(key: string, print: string, method: string, result: unknown): RawJson {
-    const json = result instanceof RawJson ? result : new RawJson(JSON.stringify(result ?? null));
+    const json = result instanceof RawJson ? result.whole() : new RawJson(JSON.stringify(result ?? null));
     if (!PURE.has(method))
       this.#add(key, { print, bytes: json.json.length + ANSWER_OVERHEAD_BYTES, answer: () => json });
     return json;

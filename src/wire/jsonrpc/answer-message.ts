@@ -1,7 +1,7 @@
 // One message, or one batch, answered by itself: for carriers that bring each with a way back of its own, as HTTP does.
 
 import type { Log } from '../../base/log.js';
-import { joinPieces, type Line } from '../ndjson/line-writer.js';
+import { joinPieces, type Line } from '../ndjson/pieces.js';
 import { asLine } from './as-line.js';
 import { CallServer, type CallHandler } from './call-server.js';
 import { IncomingLines } from './incoming-lines.js';

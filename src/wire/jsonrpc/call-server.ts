@@ -2,7 +2,7 @@
 
 import { INTERNAL_ERROR, RpcError, toError, toWireError, type WireError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
-import type { Line } from '../ndjson/line-writer.js';
+import type { Line } from '../ndjson/pieces.js';
 import { encodeError, encodeResult } from './encode.js';
 import { ServedCall, type BatchSlot, type IncomingCall } from './incoming-call.js';
 import { METHOD_NOT_FOUND, REQUEST_CANCELLED, type JsonRpcId, type RawId } from './message.js';

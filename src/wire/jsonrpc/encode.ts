@@ -1,18 +1,23 @@
 // Messages as one line of JSON text each.
 
 import type { WireError } from '../../base/errors.js';
-import type { Line, Piece } from '../ndjson/line-writer.js';
+import { isLongPiece, joinPieces, madePieces, type Line, type Piece } from '../ndjson/pieces.js';
 import type { RawId } from './message.js';
 
 /**
  * A result or params that are JSON text already: one line of it, valid, or the framing is broken (a newline is
- * refused, the rest is taken on trust).
+ * refused where it can be seen in time, the rest is taken on trust).
  */
 export class RawJson {
   readonly json: Piece;
 
   constructor(json: Piece) {
     this.json = json;
+  }
+
+  /** For one that may be sent more than once: what is made while it is sent can be made but once. */
+  whole(): RawJson {
+    return isLongPiece(this.json) ? new RawJson(joinPieces([this.json])) : this;
   }
 }
 
@@ -54,7 +59,7 @@ export function encodeBatch(lines: readonly Line[]): Line {
   let text = '[';
   for (const [i, line] of lines.entries()) {
     if (i > 0) text += ',';
-    for (const piece of typeof line === 'string' || line instanceof Uint8Array ? [line] : line) {
+    for (const piece of typeof line === 'string' ? [line] : madePieces(line)) {
       if (typeof piece === 'string') {
         text += piece;
       } else {
@@ -91,6 +96,7 @@ function wrap(head: string, value: unknown): Line {
 }
 
 function assertOneLine(json: Piece): void {
+  if (isLongPiece(json)) return; // not made yet
   const at =
     typeof json === 'string'
       ? json.indexOf('\n')

@@ -1,7 +1,7 @@
 // One request or notification from the other side while it is being served, and the batch it may belong to.
 
 import { newAbort } from '../../base/abort.js';
-import { sizeOf, type Line } from '../ndjson/line-writer.js';
+import { sizeOf, type Line } from '../ndjson/pieces.js';
 import { encodeBatch } from './encode.js';
 import type {
   IncomingNotification,

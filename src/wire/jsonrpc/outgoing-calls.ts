@@ -2,7 +2,7 @@
 
 import { LocalError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
-import type { Line } from '../ndjson/line-writer.js';
+import type { Line } from '../ndjson/pieces.js';
 import { type Beside, encodeBatch, encodeNotification, encodeRequest } from './encode.js';
 import { CANCEL_METHOD, type Unchecked } from './message.js';
 import { PendingRequests, type RequestOptions } from './pending-requests.js';

@@ -3,6 +3,16 @@
 import { LocalError } from '../../base/errors.js';
 import { ClosedError } from '../../base/resource.js';
 import type { ByteSink } from '../transport/link.js';
+import {
+  isLong,
+  isLongPiece,
+  joinPieces,
+  type Line,
+  type MadePiece,
+  madePieces,
+  type Piece,
+  sizeOf,
+} from './pieces.js';
 
 /** Above this the writer is congested: well-behaved producers stop and wait for `drained()`. */
 export const HIGH_WATER_BYTES = 1024 * 1024;
@@ -16,6 +26,8 @@ const BURST_BYTES = 2048;
 /** What is longer hardly fits into a pipe at once, and joining it would cost more than is won. */
 export const MAX_DIRECT_BYTES = 64 * 1024;
 
+const NEWLINE = Buffer.from('\n');
+
 export class QueueFullError extends LocalError {
   override readonly name = 'QueueFullError';
 
@@ -25,11 +37,6 @@ export class QueueFullError extends LocalError {
     });
   }
 }
-
-/** A piece of a line: text, or bytes that are written as they are. */
-export type Piece = string | Uint8Array;
-/** One line without its "\n"; pieces are written one after another with nothing between. None may hold a "\n". */
-export type Line = Piece | readonly Piece[];
 
 export interface LineWriterOptions {
   readonly highWaterBytes?: number;
@@ -62,7 +69,7 @@ export class LineWriter {
   readonly #lowWater: number;
   readonly #maxQueued: number;
   /** Waiting for the next write, in order: the pieces, then the text. */
-  #pieces: Piece[] = [];
+  #pieces: MadePiece[] = [];
   #text = '';
   #waiting: Waiter[] = [];
   #waitingBytes = 0;
@@ -116,10 +123,9 @@ export class LineWriter {
    */
   send(line: Line): boolean {
     if (this.#failure !== undefined || this.#ending !== undefined) return false;
-    const bytes = sizeOf(line) + 1;
-    this.#assertRoom(bytes);
-    this.#append(line);
-    return this.#taken(bytes);
+    this.#assertRoom(sizeOf(line) + 1);
+    if (isLong(line) && this.#mayWriteWhileMaking()) return this.#writeWhileMaking(line);
+    return this.#taken(this.#append(line));
   }
 
   /**
@@ -193,12 +199,15 @@ export class LineWriter {
     if (queued > 0 && queued + bytes > this.#maxQueued) throw new QueueFullError(queued, this.#maxQueued);
   }
 
-  #append(line: Line): void {
+  /** Gives what it takes of the queue. */
+  #append(line: Line): number {
     if (typeof line === 'string') {
       this.#text += `${line}\n`;
-      return;
+      return line.length + 1;
     }
-    for (const piece of line instanceof Uint8Array ? [line] : line) {
+    let bytes = 1;
+    for (const piece of madePieces(line)) {
+      bytes += piece.length;
       if (typeof piece === 'string') {
         this.#text += piece;
       } else if (piece.length > 0) {
@@ -208,6 +217,57 @@ export class LineWriter {
       }
     }
     this.#text += '\n';
+    return bytes;
+  }
+
+  #mayWriteWhileMaking(): boolean {
+    return this.#options.writeNow !== undefined && this.queuedBytes === 0 && this.#mayBypass(0);
+  }
+
+  /**
+   * Every chunk is offered to the reader as soon as it is made, together with what it had no room for before. So it reads
+   * while we work, and there are as many system calls less as the stream would have been woken to go on.
+   */
+  #writeWhileMaking(line: readonly Piece[]): boolean {
+    const left: Uint8Array[] = [];
+    for (const piece of line) {
+      for (const chunk of isLongPiece(piece) ? piece.chunks : [piece]) {
+        const offered = this.#offer(left, typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+        if (offered.length > 0) left.push(Buffer.from(offered)); // lent, and needed for longer
+      }
+    }
+    const end = this.#offer(left, NEWLINE);
+    if (end.length > 0) left.push(end);
+    const bytes = left.reduce((sum, { length }) => sum + length, 0);
+    this.#flights.push({ bytes, waiters: this.#waiting });
+    this.#waiting = [];
+    this.#flyingBytes += bytes;
+    if (bytes === 0) {
+      this.#landed();
+      return true;
+    }
+    this.#congested = bytes > this.#highWater;
+    this.#out.cork();
+    for (const [i, chunk] of left.entries()) {
+      if (i < left.length - 1) this.#out.write(chunk);
+      else this.#out.write(chunk, this.#landed);
+    }
+    this.#out.uncork();
+    return !this.#congested;
+  }
+
+  /** First what is left from before; gives what of `chunk` was not taken. */
+  #offer(left: Uint8Array[], chunk: Uint8Array): Uint8Array {
+    for (;;) {
+      const first = left[0] ?? chunk;
+      const taken = first.length === 0 ? 0 : (this.#options.writeNow?.(first) ?? 0);
+      if (left.length === 0) return chunk.subarray(taken);
+      if (taken < first.length) {
+        left[0] = first.subarray(taken);
+        return chunk;
+      }
+      left.shift();
+    }
   }
 
   /**
@@ -271,7 +331,7 @@ export class LineWriter {
   }
 
   /** Past the stream where it has nothing of its own to write; what is not taken goes the usual way. */
-  #flushNow(pieces: readonly Piece[], text: string): boolean {
+  #flushNow(pieces: readonly MadePiece[], text: string): boolean {
     const { writeNow } = this.#options;
     if (writeNow === undefined || this.#flights.length > 1 || !this.#mayBypass(this.#flyingBytes))
       return false;
@@ -331,16 +391,4 @@ export class LineWriter {
     for (const waiter of left) waiter.reject(reason);
     this.#options.onFailure?.(reason);
   }
-}
-
-export function joinPieces(pieces: readonly Piece[]): Buffer {
-  return Buffer.concat(pieces.map((piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)));
-}
-
-/** How much of the queue a line takes, without its newline. */
-export function sizeOf(line: Line): number {
-  if (typeof line === 'string' || line instanceof Uint8Array) return line.length;
-  let size = 0;
-  for (const piece of line) size += piece.length;
-  return size;
 }

@@ -61,10 +61,14 @@ function isPipeOrSocket(fd: number): boolean {
 
 /** How much the reader had room for. Whatever goes wrong is the stream's to find out, and to tell. */
 function writeToStdout(bytes: Uint8Array): number {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // "no room yet" is an exception, and to write down where it came from takes long
   try {
     return writeSync(STDOUT, bytes);
   } catch {
     return 0;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -10,6 +10,7 @@ import {
   MAX_ANSWERS_BYTES,
 } from '../../../../src/rexd/resume/kept-answers.js';
 import { RawJson } from '../../../../src/wire/jsonrpc/encode.js';
+import { joinPieces } from '../../../../src/wire/ndjson/pieces.js';
 import { REQUEST_CANCELLED } from '../../../../src/wire/jsonrpc/message.js';
 
 const never = new AbortController().signal;
@@ -20,7 +21,7 @@ const ask = (id: string | number, params: Record<string, unknown> = {}, more: Pa
   signal: never,
   ...more,
 });
-const text = (answer: unknown): unknown => JSON.parse(String((answer as RawJson).json));
+const text = (answer: unknown): unknown => JSON.parse(joinPieces([(answer as RawJson).json]).toString());
 
 test('the same request under the same id runs once, and is answered again', async () => {
   const answers = new KeptAnswers();
@@ -44,6 +45,18 @@ test('one that still runs is waited for by all that ask', async () => {
   finish({ ok: true });
   expect([text(await both[0]), text(await both[1])]).toEqual([{ ok: true }, { ok: true }]);
   expect(runs).toBe(1);
+});
+
+test('all get the whole of an answer that can be made only once', async () => {
+  const answers = new KeptAnswers();
+  const chunks = (function* () {
+    yield Buffer.from('"lo');
+    yield Buffer.from('ng"');
+  })();
+  const run = async (): Promise<RawJson> => new RawJson({ length: 6, chunks });
+  const read = ask(1, {}, { method: 'fs.read' });
+  const both = [answers.once(read, run), answers.once(read, run)] as const;
+  expect([text(await both[0]), text(await both[1])]).toEqual(['long', 'long']);
 });
 
 test('an error is an answer too', () => {

@@ -8,12 +8,11 @@ import {
   MAX_QUOTED_METHODS,
   RawJson,
 } from '../../../../src/wire/jsonrpc/encode.js';
-import type { Line } from '../../../../src/wire/ndjson/line-writer.js';
+import { joinPieces, type Line } from '../../../../src/wire/ndjson/pieces.js';
 
 function textOf(line: Line): string {
   if (typeof line === 'string') return line;
-  if (line instanceof Uint8Array) return Buffer.from(line).toString();
-  return line.map(textOf).join('');
+  return joinPieces(line instanceof Uint8Array ? [line] : line).toString();
 }
 
 test('messages are one line of JSON each, the id as it came', () => {

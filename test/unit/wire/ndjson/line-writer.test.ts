@@ -11,8 +11,8 @@ import {
   MAX_DIRECT_BYTES,
   MAX_QUEUED_BYTES,
   QueueFullError,
-  type Line,
 } from '../../../../src/wire/ndjson/line-writer.js';
+import type { Line } from '../../../../src/wire/ndjson/pieces.js';
 import { runs } from '../../../helpers/runs.js';
 
 /** A stream that holds each write until it is told to go on. */
