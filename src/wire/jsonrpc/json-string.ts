@@ -58,14 +58,16 @@ export function escapeInto(bytes: Uint8Array, target: Buffer, at: number): numbe
   return write;
 }
 
-/** The top bit of each byte that is a control character, a quote or a backslash; what lies above the first may be wrong. */
+/**
+ * The top bit of each byte that is a control character, a quote or a backslash; what lies above the first may be wrong.
+ * With the bit of value 2 turned over, a quote is 0x20 and control characters stay below: one comparison finds both.
+ */
 function unplain(word: number): number {
-  const control = ((word - 0x20202020) | 0) & ~word;
-  const quote = word ^ 0x22222222;
+  const turned = word ^ 0x02020202;
   const slash = word ^ 0x5c5c5c5c;
-  const hasQuote = ((quote - 0x01010101) | 0) & ~quote;
-  const hasSlash = ((slash - 0x01010101) | 0) & ~slash;
-  return (control | hasQuote | hasSlash) & 0x80808080;
+  const controlOrQuote = ((turned - 0x21212121) | 0) & ~turned;
+  const isSlash = ((slash - 0x01010101) | 0) & ~slash;
+  return (controlOrQuote | isSlash) & 0x80808080;
 }
 
 /** Which byte has the lowest of the marks. */
