@@ -48,7 +48,7 @@ export function testAlone(start: () => Alone): void {
   test('when it is killed its guardian ends what it ran, and leaves what was detached', async () => {
     await using server = start();
     const { session_id } = await open(server);
-    const argv = ['sleep', '60'];
+    const argv = ['sleep', '600'];
     const { pid: tied } = await server.call('exec.start', { session_id, argv });
     const detached = await server.call('exec.start', { session_id, argv, detach: true });
     server.program.child.kill('SIGKILL');

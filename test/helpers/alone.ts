@@ -64,7 +64,7 @@ export class Alone implements AsyncDisposable {
   }
 
   async #next(): Promise<Message> {
-    const line = await this.program.line(30_000);
+    const line = await this.program.line();
     if (line === undefined) throw new Error(`the server has ended: ${this.program.stderr}`);
     const message = JSON.parse(line) as Message;
     if (message['id'] === undefined) this.events.push(message as never);

@@ -26,7 +26,6 @@ const BATCH = 24;
 const MAX_FAULTS = 10;
 
 export async function fuzzBus({ lines, maxMs, seed = 5, onProgress }: FuzzOptions): Promise<FuzzReport> {
-  const random = mulberry32(seed);
   const report: FuzzReport = { lines: 0, answered: 0, closed: 0, fromWorkers: 0, faults: [] };
   await using bus = await BusUnderTest.start({
     pools: [{ id: 'f', command: process.execPath, args: [fixture('fuzz-worker.mjs')], instances: 2 }],
@@ -37,7 +36,7 @@ export async function fuzzBus({ lines, maxMs, seed = 5, onProgress }: FuzzOption
   const lane = async (): Promise<void> => {
     while (report.lines < lines && Date.now() < end && report.faults.length < MAX_FAULTS) {
       await using peer = await bus.connect();
-      await talk(peer, random, report).catch((error: unknown) => report.faults.push(String(error)));
+      await talk(peer, seed, report).catch((error: unknown) => report.faults.push(String(error)));
       onProgress?.(report.lines);
     }
   };
@@ -52,8 +51,9 @@ export async function fuzzBus({ lines, maxMs, seed = 5, onProgress }: FuzzOption
 let talks = 0;
 
 /** One client: lines that are right, each of which must be answered; then one that is wrong, which must end it. */
-async function talk(peer: BusPeer, random: Random, report: FuzzReport): Promise<void> {
+async function talk(peer: BusPeer, seed: number, report: FuzzReport): Promise<void> {
   talks += 1;
+  const random = mulberry32(seed * 1_000_003 + talks); // its own: who is served first must not change what is sent
   const digests = new Map<string, string>();
   for (let n = 0; n < BATCH; n++) {
     const id = `f${talks}-${n}`;

@@ -1,11 +1,11 @@
 // A bus under test: ours as built or any other by its command line, on grounds of its own, with workers that do as they are told.
 
 import { existsSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BusPeer, type Framing } from './bus-client.js';
+import { freePort } from './free-port.js';
 import { descendants, isAlive, type Running } from './proc.js';
 import { bin, Program } from './program.js';
 import { until } from './wait.js';
@@ -157,9 +157,11 @@ export class BusUnderTest extends Program {
   override async [Symbol.asyncDispose](): Promise<void> {
     const below = descendants(this.pid).map(({ pid }) => pid);
     await super[Symbol.asyncDispose]();
-    await until(() => !below.some(isAlive), 'the workers to be gone', 5000).catch(() => {
-      for (const pid of below) if (isForeign() && isAlive(pid)) process.kill(pid, 'SIGKILL'); // another's orphans
-    });
+    await until(() => !below.some(isAlive), 'the workers to be gone', isForeign() ? 5000 : 60_000).catch(
+      () => {
+        for (const pid of below) if (isForeign() && isAlive(pid)) process.kill(pid, 'SIGKILL'); // another's orphans
+      },
+    );
     removeFolder(this.base);
   }
 
@@ -226,13 +228,4 @@ function foreign(): [string, ...string[]] | undefined {
 async function closeAtOnce(peer: BusPeer): Promise<true> {
   await peer[Symbol.asyncDispose]();
   return true;
-}
-
-/** For a bus that cannot choose a port itself. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

@@ -2,6 +2,7 @@
 
 import { afterEach, beforeEach, expect } from 'vitest';
 import { descendants } from './proc.js';
+import { until } from './wait.js';
 
 /** Handles that keep a service alive. Timers are left out: the runner's own come and go. */
 const WATCHED = new Set([
@@ -14,7 +15,7 @@ const WATCHED = new Set([
   'TTYWrap',
 ]);
 /** A handle closed by the test is gone only some ticks later; a leak stays for good. */
-const SETTLE_MS = 10_000;
+const SETTLE_MS = 30_000;
 
 /** One list and one listener per process, which may run many test files one after the other. */
 const warnings = ((globalThis as { hawserWarnings?: string[] }).hawserWarnings ??= collectWarnings());
@@ -28,9 +29,12 @@ beforeEach(() => {
 });
 
 afterEach(async ({ task }) => {
-  const end = Date.now() + SETTLE_MS;
-  while (leaks().length > 0 && Date.now() < end) await new Promise((resolve) => setTimeout(resolve, 5));
-  expect.soft(leaks(), `${task.name} left something open`).toEqual([]);
+  // What is seen once to be gone is gone: a later look could only meet somebody else's.
+  const left = await until(() => leaks().length === 0, 'it to be closed', SETTLE_MS).then(
+    () => [],
+    () => leaks(),
+  );
+  expect.soft(left, `${task.name} left something open`).toEqual([]);
   expect.soft(warnings.splice(0), `${task.name} raised warnings`).toEqual([]);
 });
 

@@ -8,8 +8,9 @@ import { until } from './wait.js';
 export const MARK = 'HAWSER_MARK';
 
 export async function setup(): Promise<() => Promise<void>> {
-  process.env[MARK] ??= `test-${randomUUID()}`;
-  const run = process.env[MARK];
+  // One for all projects of this run, and our own: whoever started us may have marked us already, with much else.
+  const run = ((globalThis as { hawserRun?: string }).hawserRun ??= newMark());
+  process.env[MARK] = run;
   return async () => {
     // Workers of the runner are still about; whoever descends from us is the runner's to end.
     const orphans = (): string[] => {
@@ -18,8 +19,14 @@ export async function setup(): Promise<() => Promise<void>> {
         .filter((process) => !ours.has(process.pid))
         .map((process) => `${process.pid} ${process.command}`);
     };
-    await until(() => orphans().length === 0, 'the last processes of this run to end').catch(() => {});
-    const left = orphans();
-    if (left.length > 0) throw new Error(`orphans left by this run:\n  ${left.join('\n  ')}`);
+    // None seen once is none: a worker that starts another between our two looks would be seen the next time.
+    await until(() => orphans().length === 0, 'the last processes of this run to end').catch(() => {
+      const left = orphans();
+      if (left.length > 0) throw new Error(`orphans left by this run:\n  ${left.join('\n  ')}`);
+    });
   };
+}
+
+function newMark(): string {
+  return [process.env[MARK], `test-${randomUUID()}`].filter(Boolean).join('/');
 }

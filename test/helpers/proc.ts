@@ -32,17 +32,44 @@ export function markedWith(name: string, value: string): Running[] {
   );
 }
 
+/** Sends it to each that is still there: one may end because of another's end. */
+export function killAll(processes: readonly Running[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, signal);
+    } catch (thrown) {
+      if ((thrown as NodeJS.ErrnoException).code !== 'ESRCH') throw thrown;
+    }
+  }
+}
+
 export function isAlive(pid: number): boolean {
   const found = read(pid);
   return found !== undefined && found.state !== 'Z';
 }
 
-/** Every thread may have children of its own. The kernel lists them, which spares a walk over all of /proc. */
+/**
+ * Every thread may have children of its own. The kernel lists them, which spares a walk over all of /proc; but it may leave
+ * one out when another one ends while it lists them, so it is asked twice.
+ */
 function childrenOf(pid: number): number[] {
+  return [...new Set([...listChildren(pid), ...listChildren(pid)])];
+}
+
+function listChildren(pid: number): number[] {
+  return threadsOf(pid).flatMap((thread) => {
+    try {
+      const list = readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1');
+      return list.split(' ').filter(Boolean).map(Number);
+    } catch {
+      return []; // this thread has ended while we looked, its siblings have not
+    }
+  });
+}
+
+function threadsOf(pid: number): string[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    );
+    return readdirSync(`/proc/${pid}/task`);
   } catch {
     return []; // ended while we looked
   }

@@ -43,8 +43,8 @@ export class Program implements AsyncDisposable {
     this.child = child as ChildProcessByStdio<Writable, Readable, Readable>;
     this.ended = once(this.child, 'close').then(([code, signal]) => ({ code, signal }));
     child.stdin?.on('error', () => {}); // a program that ends first is told of by `ended`
-    this.child.stderr.on('data', (chunk: Buffer) => {
-      this.stderr += chunk.toString('utf8');
+    this.child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text;
     });
     this.#readLines();
   }

@@ -2,11 +2,13 @@
 
 import { rmSync } from 'node:fs';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 const PAUSE_MS = 20;
 const pause = new Int32Array(new SharedArrayBuffer(4));
+/** Something came into a folder, or went from it, while it was emptied. */
+const CHANGED = new Set(['ENOTEMPTY', 'ENOENT', 'ENOTDIR', 'EBUSY']);
 
-/** A watcher of a process that was just ended still writes how it ended: such a folder fills again while it is emptied. */
+/** A watcher of a process that was just ended still writes how it ended: such a folder changes while it is emptied. */
 export function removeFolder(folder: string): void {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -14,7 +16,7 @@ export function removeFolder(folder: string): void {
       rmSync(folder, { recursive: true, force: true });
       return;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOTEMPTY' || Date.now() > end) throw error;
+      if (!CHANGED.has((error as NodeJS.ErrnoException).code ?? '') || Date.now() > end) throw error;
       Atomics.wait(pause, 0, 0, PAUSE_MS);
     }
   }

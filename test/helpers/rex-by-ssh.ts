@@ -62,7 +62,7 @@ async function finish(child: ChildProcessWithoutNullStreams, input: string | Buf
   const parts: Buffer[] = [];
   let err = '';
   child.stdout.on('data', (bytes: Buffer) => parts.push(bytes));
-  child.stderr.on('data', (bytes: Buffer) => (err += bytes.toString('utf8')));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
   child.stdin.on('error', () => {}); // rex may end without having read it
   child.stdin.end(input);
   const [code] = (await once(child, 'close')) as [number | null];

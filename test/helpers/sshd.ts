@@ -4,13 +4,13 @@ import { spawn, spawnSync, type ChildProcessByStdio } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { SshTarget } from '../../src/client/rex/target.js';
+import { freePort } from './free-port.js';
 import { MARK } from './orphan-census.js';
-import { descendants, isAlive, markedWith, type Running } from './proc.js';
+import { descendants, isAlive, killAll, markedWith, type Running } from './proc.js';
 import { bin } from './program.js';
 import { until } from './wait.js';
 import { removeFolder } from './remove-folder.js';
@@ -152,12 +152,16 @@ function describe(facts: Facts): Sshd {
     [Symbol.asyncDispose]: async () => {
       child.kill('SIGSTOP'); // no new connection while those that are there are ended
       const below = descendants(pid);
-      for (const { pid: found } of below) kill(found);
+      killAll(below, 'SIGKILL');
       child.kill('SIGKILL');
       await facts.exited;
       await until(() => below.every(({ pid: found }) => !isAlive(found)), 'the connections of sshd to end');
-      for (const { pid: found } of started()) kill(found);
-      await until(() => started().length === 0, 'what logins have started to end');
+      const isOver = (): boolean => {
+        const left = started(); // each look again: one may start another just before it is ended
+        killAll(left, 'SIGKILL');
+        return left.length === 0;
+      };
+      await until(isOver, 'what logins have started to end');
       removeFolder(folder);
     },
   };
@@ -227,21 +231,4 @@ function writeFiles(
 export function makeKey(file: string, comment: string): void {
   const made = spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', comment, '-f', file]);
   if (made.status !== 0) throw new Error(`ssh-keygen: ${String(made.error ?? made.stderr)}`);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // ended by itself meanwhile
-  }
 }

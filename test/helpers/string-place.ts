@@ -4,7 +4,7 @@ import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StringClient, type StringClientOptions } from '../../src/client/string/string-client.js';
-import { freePort } from '../conformance/kit/stringd-under-test.js';
+import { freePort } from './free-port.js';
 import { markedWith } from './proc.js';
 import { bin } from './program.js';
 import { removeFolder } from './remove-folder.js';

@@ -8,11 +8,13 @@ export async function until<T>(
   what: string,
   timeoutMs = 60_000,
 ): Promise<T> {
-  const end = Date.now() + timeoutMs;
+  const end = performance.now() + timeoutMs;
   for (;;) {
+    // Read before the look: whoever was not scheduled for so long looks once more before it gives up.
+    const isLast = performance.now() > end;
     const found = await check();
     if (found !== undefined && found !== false) return found;
-    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms for ${what}`);
+    if (isLast) throw new Error(`waited ${timeoutMs} ms for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }

@@ -1,10 +1,10 @@
 // A stringd as a client of another make would meet it: a program on a port, spoken to by plain HTTP.
 
 import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { freePort } from '../../helpers/free-port.js';
 import { type Ask, ask, OpenStream, type Reply } from '../../helpers/http-ask.js';
 import { bin, Program } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
@@ -30,7 +30,7 @@ export class StringdUnderTest extends Program {
 
   /** Ready, with the agent `me`. */
   static async start(start: StringdStart = {}): Promise<StringdUnderTest> {
-    const daemon = new StringdUnderTest(await freePort(start.port), start);
+    const daemon = new StringdUnderTest(start.port ?? (await freePort()), start);
     try {
       await daemon.ready();
       await daemon.ask('/agents', { json: { agent_id: 'me' } });
@@ -156,14 +156,4 @@ function stringdCommand(port: number, base: string, args: readonly string[]): [s
     string,
     ...string[],
   ];
-}
-
-/** Free a moment ago: a server of another make may not know of port 0. */
-export async function freePort(given?: number): Promise<number> {
-  if (given !== undefined) return given;
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -9,7 +9,8 @@ import { bin, Program } from '../../helpers/program.js';
 import { removeFolder } from '../../helpers/remove-folder.js';
 import { until } from '../../helpers/wait.js';
 import { string, stringEnvironment } from '../kit/string-cli.js';
-import { freePort, makeBase } from '../kit/stringd-under-test.js';
+import { freePort } from '../../helpers/free-port.js';
+import { makeBase } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
 /** A machine on which String was never used. The daemon that a test leaves is ended. */
