@@ -144,9 +144,9 @@ export class Bus extends Resource {
       log: this.#log,
     });
     this.#metrics.add(server);
-    const url = server.address?.kind === 'tcp' ? server.address.url : address;
+    const url = `${server.address?.kind === 'tcp' ? server.address.url : address}/metrics`;
     this.#log.info('metrics are served', { url });
-    return `${url}/metrics`;
+    return url;
   }
 
   /** Serves the client at the other end of `link`: a socket, or a pair of streams or descriptors. */

@@ -22,6 +22,13 @@ interface Echo {
 
 const lineOf = (echo: unknown): string => Buffer.from((echo as Echo).line, 'base64').toString('utf8');
 
+test('a place that is none is said at once, and not looked for', async () => {
+  await expect(connectBus({} as never)).rejects.toThrow(
+    '{ path }, { host, port }, { command } or { stream }',
+  );
+  await expect(connectBus({ host: '127.0.0.1' } as never)).rejects.toThrow(TypeError);
+});
+
 test('a request is answered, and what is put beside it reaches the worker', async () => {
   await using bus = await BusUnderTest.start();
   await using client = await connectBus({ path: bus.socket });

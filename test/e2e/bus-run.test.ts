@@ -313,9 +313,9 @@ describe('looking on', () => {
     expect(records.some(({ msg, address }) => msg === 'listening' && address === `unix:${path}`)).toBe(true);
     expect(records.some(({ msg, worker }) => msg === 'worker is up' && worker === 'echo/0')).toBe(true);
     const url = String(records.find(({ url }) => url !== undefined)?.['url']);
-    const metrics = await fetch(`${url}/metrics`);
+    const metrics = await fetch(url);
     expect(await metrics.text()).toContain('stdio_bus_workers{pool="echo",state="ready"} 2');
-    const health = await fetch(`${url}/health`);
+    const health = await fetch(new URL('/health', url));
     expect(await health.json()).toEqual({ status: 'ok' });
 
     bus.child.kill('SIGTERM');

@@ -11,7 +11,7 @@ import { METHOD_NOT_FOUND } from '../../wire/jsonrpc/message.js';
 import { RpcPeer } from '../../wire/jsonrpc/peer.js';
 import { CONNECT_MS } from '../../wire/transport/socket.js';
 import { tryAgain } from '../try-again.js';
-import { type BusPlace, BusUnreachableError, openBusLink, sayPlace } from './bus-place.js';
+import { assertPlace, type BusPlace, BusUnreachableError, openBusLink, sayPlace } from './bus-place.js';
 import {
   type BusNotifyOptions,
   type BusRequestOptions,
@@ -66,6 +66,7 @@ export class BusClient extends Resource {
   /** Begins to connect; `connectBus` also waits for it. */
   constructor(place: BusPlace, options: BusClientOptions = {}) {
     super();
+    assertPlace(place);
     this.#place = place;
     this.#options = options;
     this.#sessionActions = {

@@ -43,6 +43,13 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   ENOTFOUND: 'no such host (ENOTFOUND)',
 };
 
+/** For callers without types: else the place would be looked for, again and again. Throws TypeError. */
+export function assertPlace(place: Readonly<Record<string, unknown>>): void {
+  if (['path', 'command', 'stream'].some((key) => place[key] !== undefined)) return;
+  if (place['host'] !== undefined && place['port'] !== undefined) return;
+  throw new TypeError('a bus is reached by { path }, { host, port }, { command } or { stream }');
+}
+
 export async function openBusLink(place: BusPlace, signal: AbortSignal): Promise<Link> {
   try {
     if ('stream' in place) return streamLink(await place.stream());
