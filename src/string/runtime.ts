@@ -7,6 +7,7 @@ import { Resource } from '../base/resource.js';
 import { parseCommandLine } from './command-line.js';
 import type { CommandCall, RuntimeParts } from './commands/command.js';
 import { findCommand } from './commands/table.js';
+import { PageCache } from './document/page-cache.js';
 import { AgentFiles } from './files/agent-files.js';
 import { opensShell, targetOf } from './redirect.js';
 import { bodyOf, type CommandResult, type EditChange, fail } from './result.js';
@@ -92,6 +93,7 @@ export class Runtime extends Resource {
       spoolDir,
       sessions: this.#sessions,
       files: new AgentFiles(agent),
+      pages: new PageCache(),
       shells: new Shells({
         agent,
         spoolDir,

@@ -2,6 +2,7 @@
 
 import type { Log } from '../../base/log.js';
 import type { CommandLine } from '../command-line.js';
+import type { PageCache } from '../document/page-cache.js';
 import type { AgentFiles } from '../files/agent-files.js';
 import type { CommandResult } from '../result.js';
 import type { AgentPlace, RuntimeServices } from '../services.js';
@@ -40,6 +41,7 @@ export interface RuntimeParts {
   readonly sessions: Sessions;
   readonly shells: Shells;
   readonly files: AgentFiles;
+  readonly pages: PageCache;
   /** Where outputs too long to be shown are kept. */
   readonly spoolDir: string;
   readonly log: Log;

@@ -1,12 +1,14 @@
 // /open: shows a file, a directory, a hub, a shell; and `/open` alone what was open already.
 
 import { describeDirectory } from '../files/list-directory.js';
-import { loadPath, type LoadedDocument } from '../files/load-document.js';
+import { loadPath } from '../files/load-document.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { renderHub } from '../hubs/pages.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail, succeed } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
+import type { OpenDocument } from '../session/session.js';
+import { startOfBody } from '../document/page.js';
 import type { Command, CommandCall } from './command.js';
 import { noDocument } from './no-document.js';
 
@@ -35,7 +37,7 @@ async function open(call: CommandCall): Promise<CommandResult> {
   if (target.startsWith('#') && session.document === undefined) return noDocument();
   const path = pathIn(call, target);
   if (typeof path !== 'string') return path;
-  const result = await showFile(call, path, 'Opened', (loaded) => session.show(loaded.document));
+  const result = await showFile(call, path, 'Opened', (document) => session.show(document));
   if (result.ok || result.code !== 'NOT_FOUND' || !target.includes('#')) return result;
   // A name may have a `#` in it, so blocks come second.
   return fail(
@@ -50,9 +52,9 @@ export async function showFile(
   { runtime, session, signal }: CommandCall,
   path: string,
   verb: string,
-  accept: (loaded: LoadedDocument) => void,
+  accept: (document: OpenDocument) => void,
 ): Promise<CommandResult> {
-  const loaded = await loadPath(runtime.files, path, signal);
+  const loaded = await loadPath(runtime, path, signal);
   if (!loaded.ok) return loaded;
   if ('directory' in loaded) {
     const rows = await describeDirectory(runtime.files, loaded.directory, { asked: path, signal });
@@ -60,8 +62,9 @@ export async function showFile(
     session.enter(loaded.directory);
     return succeed(`${verb} ${loaded.directory}/`, rows);
   }
-  accept(loaded);
-  return succeed(`${verb} ${loaded.path}`, loaded.text);
+  accept({ uri: loaded.uri, title: loaded.page.title, block: null });
+  const text = loaded.source.slice(startOfBody(loaded.page)).replace(/^\s*\n/u, '');
+  return succeed(`${verb} ${loaded.path}`, text);
 }
 
 function reopen(call: CommandCall): CommandResult | Promise<CommandResult> {
@@ -76,7 +79,7 @@ function reopen(call: CommandCall): CommandResult | Promise<CommandResult> {
       'Usage: /open <target>',
       'A path, ~/path, a hub name, app:NAME or bash:NAME.',
     );
-  return showFile(call, path, 'Opened', (loaded) => session.show(loaded.document));
+  return showFile(call, path, 'Opened', (document) => session.show(document));
 }
 
 function openApp({ runtime }: CommandCall, target: string): CommandResult {

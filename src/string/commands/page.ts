@@ -40,7 +40,7 @@ export const sourceCommand: Command = {
   run: async ({ session, runtime, signal }) => {
     const path = session.document === undefined ? undefined : pathOfUri(session.document.uri);
     if (session.document === undefined || path === undefined) return noDocument();
-    const loaded = await loadPath(runtime.files, path, signal);
+    const loaded = await loadPath(runtime, path, signal);
     if (!loaded.ok) return loaded;
     if ('directory' in loaded) return fail('INVALID_TARGET', `Not a regular file: ${path}`);
     return succeed(`[source: ${session.document.uri}]`, loaded.source);
@@ -55,5 +55,5 @@ function showAgain(
 ): CommandResult | Promise<CommandResult> {
   const path = pathOfUri(uri);
   if (path === undefined) return fail('LOAD_ERROR', `Unsupported URI scheme: ${uri}`);
-  return showFile(call, path, verb, ({ document }) => accept(document));
+  return showFile(call, path, verb, accept);
 }

@@ -7,10 +7,11 @@ import { errnoOf, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { makeFolders } from '../../host/make-folders.js';
 import { parseTopic, type Topic } from '../topic.js';
+import { MAX_SHORTCUT_BYTES } from './shortcuts.js';
 import { MAX_VARIABLE_BYTES, Session, type SessionState } from './session.js';
 
-/** A file that is larger was not written by us: variables, escaped as badly as can be, and a history. */
-export const MAX_SESSION_FILE_BYTES = 8 * MAX_VARIABLE_BYTES;
+/** A file that is larger was not written by us: variables and shortcuts, escaped as badly as can be, and a history. */
+export const MAX_SESSION_FILE_BYTES = 8 * (MAX_VARIABLE_BYTES + MAX_SHORTCUT_BYTES);
 
 const ENDING = '.json';
 
@@ -20,12 +21,27 @@ const Document = z.object({
   block: z.nullable(z.string()),
 });
 
+const Shortcuts = z.object({
+  page: z.record(z.string(), z.string()),
+  auto: z.record(z.string(), z.string()),
+  values: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  menus: z.array(
+    z.object({
+      name: z.string(),
+      source: z.string(),
+      entries: z.array(z.object({ id: z.string(), label: z.string(), href: z.string() })),
+    }),
+  ),
+  seenMenus: z.array(z.string()),
+});
+
 const Saved = z.object({
   topic: z.string(),
   document: z.optional(Document),
   history: z.array(Document),
   variables: z.record(z.string(), z.string()),
   cwd: z.optional(z.string()),
+  shortcuts: z.optional(Shortcuts),
 });
 
 /**
@@ -100,10 +116,11 @@ export class SessionStore {
         history,
         variables,
         cwd,
+        shortcuts,
       } = Saved.parse(JSON.parse(readFileSync(file, 'utf8')));
       const topic = parseTopic(raw);
       if (topic === undefined) throw new Error(`no topic: ${raw}`);
-      const state: SessionState = { document, history, variables, cwd };
+      const state: SessionState = { document, history, variables, cwd, shortcuts };
       return [new Session(topic, state)];
     } catch (thrown) {
       this.#log.warn('a saved topic cannot be used', { file: name, error: toError(thrown) });

@@ -3,6 +3,7 @@
 import { LocalError } from '../../base/errors.js';
 import { byteLengthOf } from '../byte-length.js';
 import type { Topic } from '../topic.js';
+import { Shortcuts, type ShortcutsState } from './shortcuts.js';
 
 /** Pages that `/back` can return to; older ones are forgotten. */
 export const MAX_HISTORY = 100;
@@ -33,10 +34,13 @@ export interface SessionState {
   readonly history: readonly OpenDocument[];
   readonly variables: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
+  readonly shortcuts?: ShortcutsState | undefined;
 }
 
 export class Session {
   readonly topic: Topic;
+  /** What `@name` stands for. */
+  readonly shortcuts: Shortcuts;
   #document: OpenDocument | undefined;
   /** Oldest first: where `/back` leads, last one first. */
   #history: OpenDocument[] = [];
@@ -48,6 +52,7 @@ export class Session {
 
   constructor(topic: Topic, state?: SessionState) {
     this.topic = topic;
+    this.shortcuts = new Shortcuts(() => (this.dirty = true), state?.shortcuts);
     if (state === undefined) return;
     this.#document = state.document;
     this.#history = state.history.slice(-MAX_HISTORY);
@@ -128,6 +133,7 @@ export class Session {
       history: this.#history,
       variables: Object.fromEntries(this.#variables),
       cwd: this.#cwd,
+      shortcuts: this.shortcuts.state,
     };
   }
 
