@@ -8,8 +8,12 @@ export const NEIGHBOUR_WAIT_MS = 1000;
 export const MAX_NEIGHBOUR_BYTES = 4096;
 
 /** A sentence that says what is in the way, and what can be done; undefined when nobody is there who would be. */
-export async function whoIsThere(port: number, isTaken: boolean): Promise<string | undefined> {
-  const health = await askHealth(port);
+export async function whoIsThere(
+  port: number,
+  isTaken: boolean,
+  waitMs = NEIGHBOUR_WAIT_MS,
+): Promise<string | undefined> {
+  const health = await askHealth(port, waitMs);
   if (health === undefined)
     return isTaken
       ? `port ${port} is taken by another program; choose one with --port or STRING_PORT`
@@ -26,10 +30,10 @@ interface Health {
   readonly sessions?: unknown;
 }
 
-function askHealth(port: number): Promise<Health | undefined> {
+function askHealth(port: number, timeout: number): Promise<Health | undefined> {
   return new Promise((resolve) => {
     const nobody = (): void => resolve(undefined);
-    const req = get({ host: '127.0.0.1', port, path: '/health', agent: false, timeout: NEIGHBOUR_WAIT_MS });
+    const req = get({ host: '127.0.0.1', port, path: '/health', agent: false, timeout });
     req.once('timeout', () => req.destroy());
     req.once('error', nobody);
     req.once('close', nobody);

@@ -16,8 +16,11 @@ export const DEFAULT_MAX_QUEUED_BYTES = 4 * 1024 * 1024;
 const MAX_BATCH_BYTES = 256 * 1024;
 const FIRST_RETRY_MS = 100;
 const MAX_RETRY_MS = 5000;
-/** How long `flushSync` waits for a write that another thread has in hand. */
-const IN_FLIGHT_WAIT_MS = 250;
+/**
+ * How long `flushSync` waits for a write that another thread has in hand; then it writes that itself, and it may be there
+ * twice. Long, because on a busy machine that thread waits for the processor, and short for a disk that hangs.
+ */
+const IN_FLIGHT_WAIT_MS = 2000;
 const IN_FLIGHT_POLL_MS = 1;
 const MAX_TAIL_BYTES = 8 * 1024 * 1024;
 

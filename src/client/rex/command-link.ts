@@ -68,7 +68,11 @@ async function ended(
   const said = once(child.stderr, 'close').catch(() => {});
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
   let timer: NodeJS.Timeout | undefined;
-  await Promise.race([said, new Promise((resolve) => (timer = setTimeout(resolve, LAST_WORDS_MS)))]);
+  const late = new Promise((resolve) => {
+    // A turn later: who was kept from the processor for so long finds the time over before it has read what is there.
+    timer = setTimeout(() => setImmediate(resolve), LAST_WORDS_MS);
+  });
+  await Promise.race([said, late]);
   clearTimeout(timer);
   child.stderr.destroy(); // an ssh that stays for the next connection may have kept it, and us
   return { code, signal };

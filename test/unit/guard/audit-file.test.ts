@@ -135,6 +135,8 @@ describe('the lock of a rotation', () => {
   test('held by another process is respected: this one goes on with the file there is', async () => {
     await using audit = new AuditLog({ path, maxBytes: 100 });
     writeFileSync(`${path}.lock`, '');
+    const later = Date.now() / 1000 + 3600; // held all the while, however long that is
+    utimesSync(`${path}.lock`, later, later);
     for (let i = 0; i < 10; i++) {
       audit.record({ method: 'x' });
       await audit.flush();

@@ -284,7 +284,7 @@ describe('when writing fails', () => {
     const lost = audit.lost;
     expect(lost).toBeGreaterThan(50);
     rmSync(join(dir, 'sub'));
-    await until(() => audit.queuedBytes === 0, 'the log to try again', 10_000);
+    await until(() => audit.queuedBytes === 0, 'the log to try again');
     const kept = 101 - lost;
     expect(numbers().slice(0, kept)).toEqual(upTo(kept));
     expect(entries().at(-1)).toMatchObject({ method: 'audit.gap', result: { lost } });

@@ -35,7 +35,7 @@ function runReally(argv: readonly string[], input = ''): string {
   writeFileSync(join(dir, 'ran'), '');
   const [program = '', ...args] = argv;
   const env = { ...process.env, PATH: `${dir}:${process.env['PATH'] ?? ''}` };
-  spawnSync(program, args, { env, input, cwd: dir, timeout: 10_000 });
+  spawnSync(program, args, { env, input, cwd: dir, timeout: 60_000 });
   return readFileSync(join(dir, 'ran'), 'utf8');
 }
 
@@ -67,10 +67,10 @@ describe('wrappers run what is seen in them', () => {
     'nice -5 probe a',
     'nice --adjustment=1 probe a',
     'nohup probe a',
-    'timeout 5 probe a',
-    'timeout -s KILL 5 probe a',
-    'timeout -k 1 --foreground 5 probe a',
-    'timeout --kill-after 1 --signal=TERM 5s probe a',
+    'timeout 60 probe a',
+    'timeout -s KILL 60 probe a',
+    'timeout -k 1 --foreground 60 probe a',
+    'timeout --kill-after 1 --signal=TERM 60s probe a',
     'setsid -w probe a',
     'setsid --wait probe a',
     'stdbuf -oL -e 0 probe a',
@@ -81,7 +81,7 @@ describe('wrappers run what is seen in them', () => {
     'chrt -o 0 probe a',
     'flock lock probe a',
     'flock -n -E 3 lock probe a',
-    'env nice timeout 5 nohup probe a',
+    'env nice timeout 60 nohup probe a',
     'sh -c probe',
     'bash -c probe',
     'sh -ec probe',

@@ -188,12 +188,12 @@ const fakeBwrap = (script: string): string => {
 };
 
 test('a bwrap that works gives a sandbox', async () => {
-  expect(await openSandbox(RULES, { path: fakeBwrap('exit 0') })).toBeInstanceOf(Sandbox);
+  expect(await openSandbox(RULES, { path: fakeBwrap('exit 0'), probeMs: 60_000 })).toBeInstanceOf(Sandbox);
 });
 
 test('a bwrap that does not work gives its own words', async () => {
   const path = fakeBwrap('echo "bwrap: No permissions to create new namespace" >&2; exit 1');
-  expect(await openSandbox(RULES, { path })).toEqual({
+  expect(await openSandbox(RULES, { path, probeMs: 60_000 })).toEqual({
     problem: 'bwrap does not work here: bwrap: No permissions to create new namespace',
   });
 });

@@ -128,7 +128,7 @@ test('whatever is asked, a client that is known gets what the SDK alone would an
     // Again: nothing may be learnt from a refusal.
     expect([change, (await plain.call(change)).json]).toEqual([change, theirs.json]);
   }
-}, 60_000);
+});
 
 test('the SDK serves the first call of a client, and whatever is not plain; the rest is ours', async () => {
   await using place = await serve(true);

@@ -138,7 +138,7 @@ test('what a tool has to know from the user is asked in the way of the era', asy
   const asked = await until(
     () => early.lines.find(({ method }) => method === 'elicitation/create'),
     'the question',
-    20_000,
+    60_000,
   );
   expect(asked.params).toMatchObject({ message: 'Sure?' });
   early.write({ id: asked.id, result: { action: 'accept', content: { ok: true } } });

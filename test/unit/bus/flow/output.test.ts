@@ -31,9 +31,10 @@ test('a slow reader gets more than can be gathered at once, whole and in order',
   expect(output.queuedBytes).toBeGreaterThan(MAX_GATHERED_BLOCKS * SLAB_BYTES - 2_000_000);
   const received: Buffer[] = [];
   pair.right.on('data', (chunk: Buffer) => received.push(chunk));
+  const ended = once(pair.right, 'end');
   await output.empty();
   await output.end();
-  await once(pair.right, 'end');
+  await ended;
   const all = Buffer.concat(received);
   expect(all.length).toBe(count * 1000);
   for (let i = 0; i < count; i += 1) expect(all.readUInt32BE(i * 1000)).toBe(i);

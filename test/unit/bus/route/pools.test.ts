@@ -1,7 +1,8 @@
 // Pools: which one a message is for, and what happens when none of its workers is there.
 
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { SESSION_SWEEP_MS } from '../../../../src/bus/route/router.js';
+import { stopTimers } from '../../../helpers/stop-timers.js';
 import { until } from '../../../helpers/wait.js';
 import { Rig } from './rig.js';
 
@@ -62,7 +63,7 @@ test('requests wait for a worker that starts, in order', async () => {
   const worker = rig.worker({ admitted: false });
   await rig.settle();
   expect(worker.lines).toEqual([]);
-  const ready = worker.handle.request('ping', { n: 1 }, 5000);
+  const ready = worker.handle.request('ping', { n: 1 }, 60_000);
   const ping = await worker.next();
   expect(ping).toMatchObject({ method: 'ping', params: { n: 1 } });
   worker.say({ id: ping['id'], result: 'pong' });
@@ -84,11 +85,13 @@ test('they are answered when the time is over, when there is too much, and when 
     [2, 'wait_timeout'],
     [3, 'wait_timeout'],
   ]);
-  client.send({ id: 5, method: 'm' });
-  await rig.settle();
-  rig.router.setPoolState('main', 'failed', 'command not found');
-  client.send({ id: 6, method: 'm' });
-  expect(await client.inbox.next(2)).toMatchObject([
+  await using patient = new Rig();
+  const other = patient.client();
+  other.send({ id: 5, method: 'm' });
+  await patient.settle();
+  patient.router.setPoolState('main', 'failed', 'command not found');
+  other.send({ id: 6, method: 'm' });
+  expect(await other.inbox.next(2)).toMatchObject([
     { id: 5, error: { code: -32000, data: { reason: 'pool_failed', why: 'command not found' } } },
     { id: 6, error: { code: -32000 } },
   ]);
@@ -166,24 +169,29 @@ test('whoever waits for a worker that is gone is told in the order in which was 
 });
 
 test('a session that nobody uses is forgotten', async () => {
+  using still = stopTimers(['setInterval', 'clearInterval']);
+  void still;
   await using rig = new Rig({ sessionTtlMs: 1 });
   const worker = rig.worker();
   rig.client().send({ id: 1, method: 'm', sessionId: 'a' });
   await worker.next();
+  const used = Date.now();
+  await until(() => Date.now() > used + 1, 'more time than it is kept for');
+  vi.advanceTimersByTime(SESSION_SWEEP_MS - 1);
   expect(rig.router.stats().sessions).toBe(1);
-  await new Promise((resolve) => setTimeout(resolve, SESSION_SWEEP_MS + 100));
+  vi.advanceTimersByTime(1);
   expect(rig.router.stats().sessions).toBe(0);
 });
 
 test('the bus itself is refused, times out, and is told when the worker goes', async () => {
   await using rig = new Rig();
   const worker = rig.worker();
-  const refused = worker.handle.request('ping', undefined, 5000);
+  const refused = worker.handle.request('ping', undefined, 60_000);
   worker.say({ id: (await worker.next())['id'], error: { code: 1 } });
   await expect(refused).rejects.toMatchObject({ code: 'refused' });
   await expect(worker.handle.request('ping', undefined, 20)).rejects.toMatchObject({ code: 'timeout' });
   expect(worker.handle.load).toBe(0);
-  const lost = worker.handle.request('ping', undefined, 5000);
+  const lost = worker.handle.request('ping', undefined, 60_000);
   worker.handle.remove('test');
   await expect(lost).rejects.toMatchObject({ code: 'gone' });
 });

@@ -53,14 +53,15 @@ test('a hundred thousand entries are all found, and can all be removed while the
   expect([seen, table.size]).toEqual([4_999_950_000, 0]);
 });
 
-test('a hundred thousand times the same key takes no longer than as many different ones', () => {
+test('half a million times the same key takes no longer than as many different ones', () => {
+  const times = 500_000; // minutes, if each of them were looked for among all others
   const table = new ByteTable<number>();
   const key = Buffer.from('1');
-  for (let i = 0; i < 100_000; i += 1) table.add(key, 0, 1, 5, 1, i);
-  for (let i = 0; i < 100_000; i += 1) {
+  for (let i = 0; i < times; i += 1) table.add(key, 0, 1, 5, 1, i);
+  for (let i = 0; i < times; i += 1) {
     const entry = table.find(key, 0, 1, 5, 1);
     if (table.valueAt(entry) !== i) throw new Error(`not in order at ${i}`);
     table.remove(entry);
   }
   expect(table.size).toBe(0);
-}, 10_000);
+}, 60_000);

@@ -57,7 +57,7 @@ function serve(
     return lastId;
   };
   const answerTo = (id: number): Promise<Line> =>
-    until(() => lines.find((line) => line.id === id && line.method === undefined), `answer ${id}`, 20_000);
+    until(() => lines.find((line) => line.id === id && line.method === undefined), `answer ${id}`, 60_000);
   return {
     fetch,
     said,
@@ -161,9 +161,9 @@ describe.each(['2025-11-25', '2026-07-28'])('in the era of %s', (era) => {
     );
     const id = server.send('tools/call', call('main', '/exec sleep', { ...meta, progressToken: 'p' }));
     const beats = (): Line[] => server.lines.filter(({ method }) => method === 'notifications/progress');
-    await until(() => beats().length >= 2, 'two beats', 20_000);
+    await until(() => beats().length >= 2, 'two beats', 60_000);
     finish();
-    await until(() => server.lines.some((line) => line.id === id), 'the answer', 20_000);
+    await until(() => server.lines.some((line) => line.id === id), 'the answer', 60_000);
     expect(beats()[1]?.params).toMatchObject({ progressToken: 'p', progress: 2 });
   });
 
@@ -175,12 +175,12 @@ describe.each(['2025-11-25', '2026-07-28'])('in the era of %s', (era) => {
       return untilAborted(signal);
     });
     const id = server.send('tools/call', call('main', '/exec sleep 9', meta));
-    await until(() => server.fetch.asked.some(({ path }) => path === '/exec'), 'the command', 20_000);
+    await until(() => server.fetch.asked.some(({ path }) => path === '/exec'), 'the command', 60_000);
     server.write({
       method: 'notifications/cancelled',
       params: { requestId: id, reason: 'enough', _meta: meta },
     });
-    await until(() => server.fetch.asked.some(({ method }) => method === 'DELETE'), 'its end', 20_000);
+    await until(() => server.fetch.asked.some(({ method }) => method === 'DELETE'), 'its end', 60_000);
     expect(textOf(await server.ask('tools/call', call('main', '/info', meta)))).toContain('fine');
     expect(server.lines.some((line) => line.id === id)).toBe(false);
   });
@@ -191,7 +191,7 @@ describe.each(['2025-11-25', '2026-07-28'])('in the era of %s', (era) => {
       {},
     );
     server.send('tools/call', call('main', '/exec sleep 9', meta));
-    await until(() => server.fetch.asked.some(({ path }) => path === '/exec'), 'the command', 20_000);
+    await until(() => server.fetch.asked.some(({ path }) => path === '/exec'), 'the command', 60_000);
     await server[Symbol.asyncDispose]();
     expect(server.fetch.asked.some(({ method }) => method === 'DELETE')).toBe(true);
   });
@@ -243,7 +243,7 @@ describe('channels', () => {
     const told = await until(
       () => server.lines.find(({ method }) => method === 'notifications/claude/channel'),
       'the event',
-      20_000,
+      60_000,
     );
     expect(told.params).toEqual({
       content: 'the build is red',
@@ -262,7 +262,7 @@ describe('channels', () => {
     await using server = serve(oneEvent, { ackEvents: true });
     await server.begin();
     await expect
-      .poll(() => server.fetch.asked.some(({ path }) => path === '/events/evt_1_a/ack'), { timeout: 20_000 })
+      .poll(() => server.fetch.asked.some(({ path }) => path === '/events/evt_1_a/ack'), { timeout: 60_000 })
       .toBe(true);
   });
 
@@ -278,7 +278,7 @@ describe('channels', () => {
     );
     await server.begin();
     await expect
-      .poll(() => server.said.join(), { timeout: 20_000 })
+      .poll(() => server.said.join(), { timeout: 60_000 })
       .toContain('events are not forwarded any more: Unknown agent: me');
   });
 });

@@ -10,6 +10,7 @@ import {
 } from '../../../../src/client/string/start-daemon.js';
 import { StringClient } from '../../../../src/client/string/string-client.js';
 import { isAlive } from '../../../helpers/proc.js';
+import { stopTimers } from '../../../helpers/stop-timers.js';
 import { until } from '../../../helpers/wait.js';
 
 const sh = (script: string): string[] => ['sh', '-c', script];
@@ -57,13 +58,15 @@ test('one that does not answer in time is ended', async () => {
   } finally {
     vi.useRealTimers();
   }
-  if (pid > 0) await until(() => !isAlive(pid), 'its end', 20_000);
+  if (pid > 0) await until(() => !isAlive(pid), 'its end', 60_000);
 });
 
 test('one that finds another in its place is no failure: that one is waited for', async () => {
   const command = sh('echo "stringd: /d is in use by a stringd that runs already (process 7)" >&2; exit 1');
   let looks = 0;
-  await startDaemon({ port: 1, command, isThere: async () => ++looks > 6 });
+  using still = stopTimers(['performance']); // by which it is told for how long that one was waited for
+  void still;
+  await startDaemon({ port: 1, command, isThere: async () => ++looks > 6, timeoutMs: 60_000 });
   expect(looks).toBe(7);
 });
 

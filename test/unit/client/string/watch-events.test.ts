@@ -159,7 +159,7 @@ test('events are acknowledged after the handler, when that is wanted; a closed w
   await using watch = new StringClient({ fetch }).watchEvents(({ id }) => void done.push(id), {
     autoAck: true,
   });
-  await expect.poll(() => done, { timeout: 20_000 }).toEqual(['a', '/events/a/ack']);
+  await expect.poll(() => done, { timeout: 60_000 }).toEqual(['a', '/events/a/ack']);
   await watch.close();
   await watch.closed;
 });
@@ -197,7 +197,7 @@ test('a watch that cannot acknowledge can be closed', async () => {
   });
   const watch = new StringClient({ fetch }).watchEvents(() => {}, { autoAck: true });
   await expect
-    .poll(() => fetch.asked.some(({ path }) => path.endsWith('/ack')), { timeout: 20_000 })
+    .poll(() => fetch.asked.some(({ path }) => path.endsWith('/ack')), { timeout: 60_000 })
     .toBe(true);
   await watch.close();
   await watch.closed;

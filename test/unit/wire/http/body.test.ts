@@ -12,6 +12,7 @@ import { until } from '../../../helpers/wait.js';
 import { gate, type RawClient, type RawResponse, request, route, TestServer } from './kit.js';
 
 const CAP = 1000;
+const LONG_MS = 60_000; // a pause of this process is not a client that takes too long
 const echo = route(
   '/echo',
   async (ctx) => sendText(ctx, 200, (await readBody(ctx)).toString('latin1')),
@@ -134,7 +135,7 @@ describe('a body that is too large', () => {
   ])(
     'is refused so that a client which sends all of it before it reads gets the answer (%s)',
     async (_, head) => {
-      await using kit = await start();
+      await using kit = await start({ drainMs: LONG_MS });
       await using client = await kit.connect();
       client.socket.pause();
       client.write(head);
@@ -149,7 +150,7 @@ describe('a body that is too large', () => {
 
   test('that never ends is read only so far', async () => {
     const maxDrainBytes = 1024 * 1024;
-    await using kit = await start({ maxDrainBytes, drainMs: 10_000 });
+    await using kit = await start({ maxDrainBytes, drainMs: LONG_MS });
     await using client = await kit.connect();
     client.write(`${request('POST /echo', { 'Transfer-Encoding': 'chunked' })}ffffffff\r\n`);
     let sent = 0;
@@ -194,7 +195,7 @@ describe('a body that is too large', () => {
   });
 
   test('does not keep the server from closing', async () => {
-    await using kit = await start({ drainMs: 60_000, graceMs: 20 });
+    await using kit = await start({ drainMs: LONG_MS, graceMs: 20 });
     await using client = await kit.connect();
     client.write(request('POST /echo', { 'Content-Length': '5000' }));
     expect(facts(await client.response())).toEqual(REFUSED);
@@ -242,7 +243,7 @@ describe('Expect: 100-continue', () => {
 
 describe('a body nobody wants', () => {
   test('may be sent without waiting for 100 Continue, and the answer can still be read', async () => {
-    await using kit = await start();
+    await using kit = await start({ drainMs: LONG_MS });
     await using client = await kit.connect();
     client.socket.pause();
     const length = 20 * 2 ** 20;
@@ -263,7 +264,7 @@ describe('a body nobody wants', () => {
   });
 
   test('does not hold up the head of an answer that has no body', async () => {
-    await using kit = await start({ drainMs: 60_000, graceMs: 20 });
+    await using kit = await start({ drainMs: LONG_MS, graceMs: 20 });
     await using client = await kit.connect();
     client.write(request('HEAD /none', { 'Transfer-Encoding': 'chunked' }));
     expect((await client.response({ head: true })).status).toBe(404);

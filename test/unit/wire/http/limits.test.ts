@@ -37,12 +37,16 @@ describe('slow clients', () => {
   });
 
   test('one that is done is not hurried: an answer may take longer than a request', async () => {
+    const deadlineMs = 5000; // enough for the request to arrive, also when this process has to wait
     const slow = route('/slow', async (ctx) => {
-      const end = Date.now() + 300;
-      await until(() => Date.now() > end, 'both deadlines to pass');
+      const end = performance.now() + deadlineMs + 100;
+      await until(() => performance.now() > end, 'both deadlines to pass');
       sendText(ctx, 200, 'late');
     });
-    await using kit = await TestServer.start({ routes: [slow], settings: fast });
+    await using kit = await TestServer.start({
+      routes: [slow],
+      settings: { headersMs: deadlineMs, requestMs: deadlineMs, checkMs: 10 },
+    });
     expect((await kit.exchange(request('GET /slow'))).body).toBe('late');
   });
 
@@ -55,18 +59,22 @@ describe('slow clients', () => {
   });
 
   test('a client that takes nothing of a large answer is cut off', async () => {
-    const big = route('/big', (ctx) => sendText(ctx, 200, 'x'.repeat(32 * 2 ** 20)));
+    const arrived = gate();
+    const big = route('/big', (ctx) => {
+      sendText(ctx, 200, 'x'.repeat(32 * 2 ** 20));
+      arrived.open();
+    });
     await using kit = await TestServer.start({ routes: [big], settings: { stallMs: 50 } });
     await using client = await kit.connect();
     client.socket.pause();
     client.write(request('GET /big'));
-    await until(() => kit.records.length > 0 && kit.server.inFlight === 1, 'the request to arrive');
+    await arrived.promise;
     await until(() => kit.server.connections === 0, 'the server to lose patience');
     expect(kit.server.inFlight).toBe(0);
   });
 
   test.each([
-    [WATCHED_BODY_BYTES, 7777],
+    [WATCHED_BODY_BYTES, 77_777],
     [WATCHED_BODY_BYTES - 1, undefined],
   ])('an answer of %d bytes is given this long to be taken: %s ms', async (bytes, timeoutMs) => {
     const watched: (number | undefined)[] = [];
@@ -74,7 +82,7 @@ describe('slow clients', () => {
       sendText(ctx, 200, 'x'.repeat(bytes));
       watched.push(ctx.res.socket?.timeout);
     });
-    await using kit = await TestServer.start({ routes: [big], settings: { stallMs: 7777 } });
+    await using kit = await TestServer.start({ routes: [big], settings: { stallMs: 77_777 } });
     expect((await kit.exchange(request('GET /big'))).body).toHaveLength(bytes);
     expect(watched).toEqual([timeoutMs]);
   });
@@ -88,7 +96,7 @@ describe('sizes', () => {
   });
 
   test('headers past their cap are a 431, even when there is more to come', async () => {
-    await using kit = await start({ maxHeaderBytes: 1000 });
+    await using kit = await start({ maxHeaderBytes: 1000, drainMs: 60_000 });
     expect((await kit.exchange(request('GET /ok', { X: 'x'.repeat(800) }))).status).toBe(200);
     await using client = await kit.connect();
     client.write(`GET /ok HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(2_000_000)}`);

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { LINGER_MS } from '../../../../src/wire/transport/link.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
+import { stopTimers } from '../../../helpers/stop-timers.js';
 
 afterEach(() => void vi.useRealTimers());
 
@@ -23,6 +24,8 @@ test('a writer is held back until the other side reads', async () => {
   await new Promise((resolve) => setImmediate(resolve));
   expect(written).toBe(false);
   right.input.resume();
+  using still = stopTimers(); // it is read now: nobody's time runs out
+  void still;
   await Promise.all([left.close(), right.close()]);
   expect(written).toBe(true);
 });

@@ -1,10 +1,10 @@
 // The caps of a keeper, with a server that says yes to everything.
 
 import { existsSync, mkdtempSync } from 'node:fs';
-import { createServer, type Socket } from 'node:net';
+import { createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { askKeeper, borrowLink } from '../../../../../src/cli/rex/keeper/borrow.js';
 import { MAX_GREETING_BYTES, readFirstLine } from '../../../../../src/cli/rex/keeper/first-line.js';
 import {
@@ -41,9 +41,20 @@ beforeEach(() => {
     key: 'k',
   };
 });
-afterEach(() => removeFolder(folder));
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  removeFolder(folder);
+});
+
+/** Keeper and callers are one process here: a pause of it is not silence of the other, and makes nobody late. */
+function takeAllTheTime(): void {
+  vi.spyOn(Socket.prototype, 'setTimeout').mockReturnThis();
+  vi.useFakeTimers({ toFake: ['Date'] });
+}
 
 test('beyond MAX_KEPT_LINKS a call is told to do without, and of what comes back MAX_SPARES are kept', async () => {
+  takeAllTheTime();
   await using keeper = await Keeper.open(spec);
   void keeper;
   const calls: Awaited<ReturnType<typeof borrowLink>>[] = [];
@@ -53,9 +64,10 @@ test('beyond MAX_KEPT_LINKS a call is told to do without, and of what comes back
   for (const call of calls) if (typeof call === 'object') await call.link.close();
   await until(async () => (await idleIn(spec)) === MAX_SPARES, 'connections to come back');
   expect(typeof (await borrowLink(spec).then(closed))).toBe('object');
-}, 30_000);
+});
 
 test('a call with another key gets nothing', async () => {
+  takeAllTheTime();
   await using keeper = await Keeper.open(spec);
   void keeper;
   expect(await borrowLink({ ...spec, key: 'other' })).toBe('none');
@@ -67,7 +79,7 @@ test('a server is used MAX_USES times, then no more', async () => {
   while (await spare.renew()) uses += 1;
   expect(uses).toBe(MAX_USES);
   await spare.link.close();
-}, 30_000);
+});
 
 test('a connection is kept as long as ssh keeps its own', () => {
   expect(KEEP_IDLE_MS).toBe(PERSIST_SECONDS * 1000);
@@ -92,7 +104,7 @@ test('a keeper that says nothing within HEARD_MS is done without, and one that h
   const sockets: Socket[] = [];
   const server = createServer((socket) => sockets.push(socket)).listen(spec.socket);
   try {
-    const refused = new KeptCall(spec, { argv: ['true'] }, () => undefined);
+    const refused = new KeptCall(spec, { argv: ['true'] }, () => undefined, 60_000);
     await until(() => sockets.length === 1, 'the first call');
     sockets[0]?.destroy();
     expect(await refused.begun).toBe('absent');
@@ -107,6 +119,7 @@ test('a keeper that says nothing within HEARD_MS is done without, and one that h
 });
 
 test('what a keeper hears too late it does not do', async () => {
+  takeAllTheTime();
   await using keeper = await Keeper.open(spec);
   void keeper;
   const late = await askKeeper(spec.socket, {
