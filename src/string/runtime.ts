@@ -8,6 +8,7 @@ import { parseCommandLine } from './command-line.js';
 import type { CommandCall, RuntimeParts } from './commands/command.js';
 import { findCommand } from './commands/table.js';
 import { PageCache } from './document/page-cache.js';
+import { UndoStore } from './edit/undo-store.js';
 import { AgentFiles } from './files/agent-files.js';
 import { opensShell, targetOf } from './redirect.js';
 import { bodyOf, type CommandResult, type EditChange, fail } from './result.js';
@@ -76,6 +77,7 @@ export class Runtime extends Resource {
   readonly #topicOptions: TopicOptions;
   readonly #sessions: Sessions;
   readonly #parts: RuntimeParts;
+  readonly #undo: UndoStore;
 
   /** Begins with the topics that were open when the last daemon ended. Shells are not among them: those have ended with it. */
   constructor(options: RuntimeOptions) {
@@ -85,6 +87,7 @@ export class Runtime extends Resource {
     this.#topicOptions = options.topics ?? {};
     const log = options.log.child({ agent: agent.id });
     this.#sessions = new Sessions(new SessionStore(join(dataDir, 'sessions', agent.id), log));
+    this.#undo = new UndoStore(join(dataDir, 'undo', agent.id), log);
     const spoolDir = join(dataDir, 'spool', agent.id);
     this.#parts = {
       agent,
@@ -94,6 +97,7 @@ export class Runtime extends Resource {
       sessions: this.#sessions,
       files: new AgentFiles(agent),
       pages: new PageCache(),
+      undo: this.#undo,
       shells: new Shells({
         agent,
         spoolDir,
@@ -157,6 +161,7 @@ export class Runtime extends Resource {
   /** Ends its shell, too. False when it was not open. */
   async closeTopic(topic: Topic): Promise<boolean> {
     const deleted = this.#sessions.delete(topic);
+    this.#undo.forget(topic.name);
     await this.#parts.shells.stop(topic.name);
     return deleted;
   }
@@ -165,6 +170,7 @@ export class Runtime extends Resource {
   async discard(): Promise<void> {
     await this.close();
     this.#sessions.discard();
+    this.#undo.forgetAll();
   }
 
   /** Topics stay on disk for the next one. */

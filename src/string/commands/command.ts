@@ -3,6 +3,7 @@
 import type { Log } from '../../base/log.js';
 import type { CommandLine } from '../command-line.js';
 import type { PageCache } from '../document/page-cache.js';
+import type { UndoStore } from '../edit/undo-store.js';
 import type { AgentFiles } from '../files/agent-files.js';
 import type { CommandResult } from '../result.js';
 import type { AgentPlace, RuntimeServices } from '../services.js';
@@ -11,7 +12,7 @@ import type { Sessions } from '../session/sessions.js';
 import type { Shells } from '../shell/shells.js';
 import type { Topic, TopicType } from '../topic.js';
 
-export const COMMAND_GROUPS = ['hub', 'navigate', 'inspect', 'state', 'topics', 'events'] as const;
+export const COMMAND_GROUPS = ['hub', 'navigate', 'inspect', 'edit', 'state', 'topics', 'events'] as const;
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 export interface Command {
@@ -42,6 +43,8 @@ export interface RuntimeParts {
   readonly shells: Shells;
   readonly files: AgentFiles;
   readonly pages: PageCache;
+  /** The way back from edits. */
+  readonly undo: UndoStore;
   /** Where outputs too long to be shown are kept. */
   readonly spoolDir: string;
   readonly log: Log;

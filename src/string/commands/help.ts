@@ -7,6 +7,7 @@ import { COMMAND_GROUPS, type Command, type CommandGroup } from './command.js';
 const TITLES: Readonly<Record<CommandGroup, string>> = {
   navigate: 'Navigate',
   inspect: 'Inspect',
+  edit: 'Edit',
   state: 'State and shell',
   topics: 'Topics',
   events: 'Events',

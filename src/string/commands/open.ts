@@ -63,6 +63,7 @@ export async function showFile(
     return succeed(`${verb} ${loaded.directory}/`, rows);
   }
   accept({ uri: loaded.uri, title: loaded.page.title, block: null });
+  if (loaded.path !== undefined && loaded.stamp !== undefined) session.seen.note(loaded.path, loaded.stamp);
   const text = loaded.source.slice(startOfBody(loaded.page)).replace(/^\s*\n/u, '');
   return succeed(`${verb} ${loaded.path}`, text);
 }

@@ -4,8 +4,10 @@ import { AGENT_VERBS } from '../hubs/agent.js';
 import { EVENT_HUB_VERBS } from '../hubs/event.js';
 import { SYSTEM_VERBS } from '../hubs/system.js';
 import type { Hub, Topic } from '../topic.js';
+import { appendCommand } from './append.js';
 import { closeCommand } from './close.js';
 import type { Command } from './command.js';
+import { editCommand } from './edit.js';
 import { eventsCommand } from './events.js';
 import { execCommand } from './exec.js';
 import { makeHelpCommand } from './help.js';
@@ -13,8 +15,12 @@ import { infoCommand } from './info.js';
 import { lsCommand } from './ls.js';
 import { openCommand } from './open.js';
 import { backCommand, refreshCommand, sourceCommand } from './page.js';
+import { replaceCommand } from './replace.js';
 import { setCommand } from './set.js';
 import { sessionCommand, topicsCommand } from './topics.js';
+import { undoCommand } from './undo.js';
+import { verifyCommand } from './verify.js';
+import { writeCommand } from './write.js';
 
 const COMMANDS: readonly Command[] = [
   openCommand,
@@ -24,6 +30,12 @@ const COMMANDS: readonly Command[] = [
   infoCommand,
   sourceCommand,
   lsCommand,
+  writeCommand,
+  appendCommand,
+  editCommand,
+  replaceCommand,
+  verifyCommand,
+  undoCommand,
   setCommand,
   execCommand,
   topicsCommand,

@@ -8,6 +8,7 @@ import { pin } from '../../host/files/walk.js';
 import { type Page, parsePage } from '../document/page.js';
 import type { PageCache } from '../document/page-cache.js';
 import { type Failure, fail } from '../result.js';
+import type { FileStamp } from '../session/seen-files.js';
 import type { AgentFiles } from './agent-files.js';
 import { describeImage, IMAGE_HEAD_BYTES } from './image-info.js';
 
@@ -25,6 +26,8 @@ export interface LoadedPage {
   readonly source: string;
   /** Of a local file. */
   readonly path?: string;
+  /** As what a local file was read. */
+  readonly stamp?: FileStamp;
   /** It came from the web, and is trusted accordingly. */
   readonly remote: boolean;
   /** What it was made of, when it was no Markdown. */
@@ -72,7 +75,7 @@ async function loadFile(
   const version = [stat.ino, stat.size, stat.mtimeMs, stat.ctimeMs].join(':');
   const known = pages.get(uri);
   if (known?.version === version)
-    return { ok: true, uri, path, remote: false, page: known.page, source: known.page.source };
+    return { ok: true, uri, path, stamp: stat, remote: false, page: known.page, source: known.page.source };
   const set = files.roots().files;
   const { data, size } = await readFile(set, path, {
     maxBytes: stat.size > MAX_DOCUMENT_BYTES ? IMAGE_HEAD_BYTES : MAX_DOCUMENT_BYTES,
@@ -84,12 +87,12 @@ async function loadFile(
     if (image === undefined && size > data.length) throw new TooLargeError(path, size, MAX_DOCUMENT_BYTES);
     if (image === undefined) return fail('LOAD_ERROR', `Not a text file: ${path}`);
     const page = parsePage(showImage(image, size));
-    return { ok: true, uri, path, remote: false, page, source: page.source, image: true };
+    return { ok: true, uri, path, stamp: stat, remote: false, page, source: page.source, image: true };
   }
   const page = parsePage(text);
   // A file that changed while it was read has other times by now, and is read again.
   pages.set(uri, { page, version });
-  return { ok: true, uri, path, remote: false, page, source: text };
+  return { ok: true, uri, path, stamp: stat, remote: false, page, source: text };
 }
 
 export function showImage(

@@ -4,6 +4,7 @@ import { LocalError } from '../../base/errors.js';
 import { byteLengthOf } from '../byte-length.js';
 import type { Topic } from '../topic.js';
 import { Shortcuts, type ShortcutsState } from './shortcuts.js';
+import { SeenFiles } from './seen-files.js';
 
 /** Pages that `/back` can return to; older ones are forgotten. */
 export const MAX_HISTORY = 100;
@@ -47,6 +48,8 @@ export class Session {
   #cwd: string | undefined;
   #variables = new Map<string, string>();
   #variableBytes = 0;
+  /** Not kept for the next daemon: what was read before it has to be read again. */
+  readonly seen = new SeenFiles();
   /** Changed since it was last written down. */
   dirty = true;
 

@@ -1,0 +1,119 @@
+// What an editing command is about: a file, a block of it, some of its lines; and the text that comes with the command.
+
+import { pin } from '../../host/files/walk.js';
+import type { CommandLine } from '../command-line.js';
+import type { CommandCall } from '../commands/command.js';
+import { pathOfUri } from '../files/agent-files.js';
+import { type Failure, fail } from '../result.js';
+
+export interface EditTarget {
+  readonly ok: true;
+  readonly path: string;
+  /** As the agent wrote it, or from home when it wrote no path. */
+  readonly shown: string;
+  /** The same without block and lines. */
+  readonly file: string;
+  readonly block: string | undefined;
+  readonly lines: LineRange | undefined;
+}
+
+/** From 1, both included. */
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface EditArguments {
+  readonly flags: ReadonlySet<string>;
+  readonly target: string;
+  /** The body, else what follows the target in the first line. */
+  readonly text: string | undefined;
+}
+
+const RANGE = /:L(\d{1,9})(?:-L?(\d{1,9}))?$/u;
+
+/**
+ * With a body the first line is the target, blanks and all; without one the target ends at the first blank, unless it is
+ * quoted. Options stand before the target, or behind it.
+ */
+export function readEditArguments(line: CommandLine, known: readonly string[] = []): EditArguments {
+  const flags = new Set<string>();
+  const isKnown = (word: string): boolean => word.startsWith('--') && known.includes(word.slice(2));
+  const takeFlags = (text: string): string => {
+    for (let rest = text; ; ) {
+      const word = /^\S*/u.exec(rest)?.[0] ?? '';
+      if (!isKnown(word)) return rest;
+      flags.add(word.slice(2));
+      rest = rest.slice(word.length).trimStart();
+    }
+  };
+  let rest = takeFlags(line.args.trim());
+  if (line.body === undefined || line.body === '') {
+    const [whole = '', double, single] = /^(?:"([^"]*)"|'([^']*)'|\S*)/u.exec(rest) ?? [];
+    const text = takeFlags(rest.slice(whole.length).trimStart());
+    return { flags, target: double ?? single ?? whole, text: text === '' ? undefined : text };
+  }
+  for (let word = lastWord(rest); isKnown(word); word = lastWord(rest)) {
+    flags.add(word.slice(2));
+    rest = rest.slice(0, -word.length).trimEnd();
+  }
+  return { flags, target: unquote(rest), text: line.body };
+}
+
+/** Without a path it is the document that is open. `usage` is for commands that were told nothing at all. */
+export function resolveEditTarget(call: CommandCall, raw: string, usage: string): EditTarget | Failure {
+  const { files } = call.runtime;
+  if (raw === '') return fail('INVALID_TARGET', `Usage: ${usage}`);
+  const { path, block, lines } = splitTarget(call, raw);
+  if (block === '') return fail('INVALID_TARGET', `Block without a name: ${raw}`);
+  try {
+    if (path !== '') {
+      const absolute = path.startsWith('file:') ? pathOfUri(path) : files.resolve(call.session, path);
+      if (absolute === undefined) return fail('INVALID_TARGET', `Not a file address: ${path}`);
+      return { ok: true, path: absolute, shown: raw, file: path, block, lines };
+    }
+    const { document } = call.session;
+    if (document === undefined) return fail('INVALID_TARGET', 'No document open.', `Usage: ${usage}`);
+    const open = pathOfUri(document.uri);
+    if (open === undefined) return fail('INVALID_TARGET', `Only files can be edited: ${document.uri}`);
+    const file = files.shorten(open);
+    return { ok: true, path: open, shown: `${file}${raw}`, file, block, lines };
+  } catch (thrown) {
+    if (thrown instanceof TypeError) return fail('INVALID_TARGET', `Not a file address: ${raw}`);
+    return files.explain(thrown, raw);
+  }
+}
+
+/** Whether there is such a file, as far as the agent may know. */
+export function isThere(call: CommandCall, target: string): boolean {
+  const { files } = call.runtime;
+  try {
+    pin(files.roots().files, files.resolve(call.session, target))[Symbol.dispose]();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function splitTarget(
+  call: CommandCall,
+  raw: string,
+): { path: string; block: string | undefined; lines: LineRange | undefined } {
+  const hash = raw.indexOf('#');
+  // A name may have a `#` in it.
+  if (hash !== -1 && !(hash > 0 && isThere(call, raw)))
+    return { path: raw.slice(0, hash), block: raw.slice(hash + 1), lines: undefined };
+  const range = RANGE.exec(raw);
+  if (range === null) return { path: raw, block: undefined, lines: undefined };
+  const first = Number(range[1]);
+  const last = range[2] === undefined ? first : Number(range[2]);
+  return { path: raw.slice(0, range.index), block: undefined, lines: { first, last } };
+}
+
+function lastWord(text: string): string {
+  return /\S*$/u.exec(text)?.[0] ?? '';
+}
+
+function unquote(text: string): string {
+  return /^(["']).*\1$/su.test(text) && text.length >= 2 ? text.slice(1, -1) : text;
+}

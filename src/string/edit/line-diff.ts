@@ -1,0 +1,130 @@
+// What an edit did, by lines: only the part that differs is looked at, however large the file is.
+
+/** Lines of each side that are compared one by one; where more differ, all of them count as changed. */
+export const MAX_COMPARED_LINES = 5000;
+/** Steps of the comparison: two texts with nothing in common are not worth more. */
+const MAX_STEPS = 1000;
+
+export interface DiffRow {
+  readonly kind: 'keep' | 'remove' | 'add' | 'gap';
+  /** From 1; of the old text, and of the new one. */
+  readonly old: number;
+  readonly new: number;
+  readonly text: string;
+}
+
+export interface LineDiff {
+  readonly rows: readonly DiffRow[];
+  readonly added: number;
+  readonly removed: number;
+}
+
+interface Step {
+  readonly kind: 'keep' | 'remove' | 'add';
+  readonly lines: readonly string[];
+}
+
+export async function diffLines(before: string, after: string, context: number): Promise<LineDiff> {
+  if (before === after) return { rows: [], added: 0, removed: 0 };
+  const { start, oldEnd, newEnd } = findDifference(before, after);
+  const steps = await compare(linesOf(before.slice(start, oldEnd)), linesOf(after.slice(start, newEnd)));
+  const first = countBreaks(before, start) + 1;
+  const lead = linesBefore(before, start, context);
+  const tail = linesOf(after.slice(newEnd, endOfLines(after, newEnd, context)));
+  const all: Step[] = [{ kind: 'keep', lines: lead }, ...steps, { kind: 'keep', lines: tail }];
+  return layOut(all, first - lead.length, context);
+}
+
+/** The whole lines that differ; before and behind them both texts are the same. */
+function findDifference(before: string, after: string): { start: number; oldEnd: number; newEnd: number } {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
+  start = startOfLine(before, start);
+  let same = 0;
+  while (
+    same < shorter - start &&
+    before.charCodeAt(before.length - 1 - same) === after.charCodeAt(after.length - 1 - same)
+  )
+    same += 1;
+  let oldEnd = before.length - same;
+  const isBoundary = (text: string, at: number): boolean => at === start || text[at - 1] === '\n';
+  if (!isBoundary(before, oldEnd) || !isBoundary(after, after.length - same)) {
+    const feed = before.indexOf('\n', oldEnd);
+    oldEnd = feed === -1 ? before.length : feed + 1;
+  }
+  return { start, oldEnd, newEnd: after.length - (before.length - oldEnd) };
+}
+
+async function compare(old: readonly string[], fresh: readonly string[]): Promise<Step[]> {
+  const whole: Step[] = [
+    { kind: 'remove', lines: old },
+    { kind: 'add', lines: fresh },
+  ];
+  if (old.length === 0 || fresh.length === 0) return whole;
+  if (old.length > MAX_COMPARED_LINES || fresh.length > MAX_COMPARED_LINES) return whole;
+  const { diffArrays } = await import('diff');
+  const parts = diffArrays([...old], [...fresh], { maxEditLength: MAX_STEPS });
+  return (
+    parts?.map(({ added, removed, value }) => ({
+      kind: added ? 'add' : removed ? 'remove' : 'keep',
+      lines: value,
+    })) ?? whole
+  );
+}
+
+function layOut(steps: readonly Step[], first: number, context: number): LineDiff {
+  const rows: DiffRow[] = [];
+  const count = { added: 0, removed: 0 };
+  let [old, fresh] = [first, first];
+  for (const [index, { kind, lines }] of steps.entries()) {
+    for (const [at, line] of lines.entries()) {
+      const text = line.replace(/\r?\n$/u, '');
+      const isFar = at >= context && at < lines.length - context;
+      if (kind !== 'keep' || !isFar || index === 0 || index === steps.length - 1)
+        rows.push({ kind, old, new: fresh, text });
+      else if (at === context) rows.push({ kind: 'gap', old, new: fresh, text: '' });
+      if (kind !== 'add') old += 1;
+      if (kind !== 'remove') fresh += 1;
+      if (kind === 'add') count.added += 1;
+      if (kind === 'remove') count.removed += 1;
+    }
+  }
+  return { rows, ...count };
+}
+
+/** With their ends, so that a change of those is one, too. */
+function linesOf(text: string): string[] {
+  const lines: string[] = [];
+  for (let at = 0; at < text.length; ) {
+    const end = endOfLines(text, at, 1);
+    lines.push(text.slice(at, end));
+    at = end;
+  }
+  return lines;
+}
+
+function linesBefore(text: string, end: number, count: number): string[] {
+  let start = end;
+  for (let left = count; left > 0 && start > 0; left--) start = startOfLine(text, start - 1);
+  return linesOf(text.slice(start, end));
+}
+
+function startOfLine(text: string, at: number): number {
+  return at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1;
+}
+
+function endOfLines(text: string, from: number, count: number): number {
+  let end = from;
+  for (let left = count; left > 0 && end < text.length; left--) {
+    const feed = text.indexOf('\n', end);
+    end = feed === -1 ? text.length : feed + 1;
+  }
+  return end;
+}
+
+function countBreaks(text: string, end: number): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
+}

@@ -1,0 +1,131 @@
+// The way back from edits, and the walls around an agent's files while it edits.
+
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { MAX_UNDO_BYTES, MAX_UNDO_STEPS } from '../../../src/string/edit/undo-store.js';
+import { renderFeedback } from '../../../src/string/result.js';
+import { makePlace, type Place } from './place.js';
+
+function put(place: Place, name: string, content: string | Buffer): void {
+  writeFileSync(join(place.home, name), content);
+}
+
+function get(place: Place, name: string): string {
+  return readFileSync(join(place.home, name), 'utf8');
+}
+
+describe('/undo', () => {
+  test('goes back step by step, to the file that was not there', async () => {
+    await using place = makePlace();
+    await place.run('main', '/write a.md\none\n');
+    await place.run('main', '/append a.md\ntwo\n');
+    await place.run('main', '/replace a.md\none\n---\n1');
+    const outcome = await place.run('main', '/undo');
+    expect(outcome.content).toBe('Undo: reverted ~/a.md (2 lines)\none\ntwo\n');
+    expect(renderFeedback(outcome.result)).toContain('✓ ~/a.md — Added 1 line, removed 1 line\n\n');
+    await place.run('main', '/undo');
+    expect(get(place, 'a.md')).toBe('one\n');
+    expect((await place.run('main', '/undo')).content).toBe('Undo: deleted ~/a.md (was newly created)');
+    expect(readdirSync(place.home)).toEqual([]);
+    expect(await place.run('main', '/undo')).toMatchObject({
+      code: 'NOT_FOUND',
+      content: 'Nothing to undo.',
+    });
+  });
+
+  test('is of the topic, and outlives the daemon', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'old');
+    await place.run('main', '/replace a.md\nold\n---\nnew');
+    expect(await place.run('other', '/undo')).toMatchObject({ code: 'NOT_FOUND' });
+    await place.restart();
+    await place.run('main', '/undo');
+    expect(get(place, 'a.md')).toBe('old');
+  });
+
+  test('never takes back what somebody else has written', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'old');
+    put(place, 'b.md', 'old');
+    await place.run('main', '/replace b.md\nold\n---\nnew');
+    await place.run('main', '/replace a.md\nold\n---\nnew');
+    put(place, 'a.md', 'other');
+    expect(await place.run('main', '/undo')).toMatchObject({ code: 'CONFLICT' });
+    expect(get(place, 'a.md')).toBe('other');
+    expect(await place.run('main', '/undo --skip')).toMatchObject({ ok: true });
+    await place.run('main', '/undo');
+    expect(get(place, 'b.md')).toBe('old');
+  });
+
+  test('is forgotten with the topic', async () => {
+    await using place = makePlace();
+    await place.run('main', '/write a.md\nx');
+    await place.run('main', '/open a.md');
+    await place.run('main', '/close');
+    expect(await place.run('main', '/undo')).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('remembers so many steps, and so many bytes', async () => {
+    await using place = makePlace();
+    const folder = join(place.dataDir, 'undo/default/main');
+    mkdirSync(folder, { recursive: true });
+    const older = (at: number): string => join(folder, `${String(at).padStart(12, '0')}.undo`);
+    for (let at = 1; at <= MAX_UNDO_STEPS; at++) writeFileSync(older(at), '');
+    await place.run('main', '/write a.md\n0');
+    expect(readdirSync(folder)).toHaveLength(MAX_UNDO_STEPS);
+    expect(readdirSync(folder)).not.toContain('000000000001.undo');
+    writeFileSync(older(MAX_UNDO_STEPS), Buffer.alloc(MAX_UNDO_BYTES));
+    await place.run('main', '/append a.md\n0');
+    expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  test('costs as much as was changed, not as the file is large', async () => {
+    await using place = makePlace();
+    put(place, 'big.md', `${'line of text\n'.repeat(50_000)}end\n`);
+    await place.run('main', '/replace big.md\nend\n---\nEND');
+    const folder = join(place.dataDir, 'undo/default/main');
+    const [name = ''] = readdirSync(folder);
+    expect(statSync(join(folder, name)).size).toBeLessThan(1000);
+  });
+});
+
+describe('confinement', () => {
+  test('nothing outside of home is written, read or named', async () => {
+    await using place = makePlace();
+    writeFileSync(join(place.outside, 'x.md'), 'secret');
+    symlinkSync(place.outside, join(place.home, 'out'));
+    symlinkSync(join(place.outside, 'x.md'), join(place.home, 'x.md'));
+    symlinkSync(join(place.outside, 'new.md'), join(place.home, 'new.md'));
+    for (const path of [
+      `${place.outside}/x.md`,
+      '../outside/x.md',
+      'out/x.md',
+      'x.md',
+      'out/new.md',
+      '~/../outside/n.md',
+    ])
+      for (const cmd of [
+        `/write --force ${path}\nx`,
+        `/append ${path}\nx`,
+        `/edit ${path}`,
+        `/replace ${path}:L1\nx`,
+      ])
+        expect(await place.run('main', cmd), cmd).toMatchObject({ ok: false, code: 'FILE_NOT_ALLOWED' });
+    expect(await place.run('main', '/write new.md\nx')).toMatchObject({ ok: false });
+    expect(readdirSync(place.outside)).toEqual(['x.md']);
+    expect(readFileSync(join(place.outside, 'x.md'), 'utf8')).toBe('secret');
+  });
+
+  test('a file that has become a link out is not reverted', async () => {
+    await using place = makePlace();
+    mkdirSync(join(place.home, 'd'));
+    put(place, 'd/a.md', 'old');
+    await place.run('main', '/replace d/a.md\nold\n---\nnew');
+    writeFileSync(join(place.outside, 'a.md'), 'new');
+    rmSync(join(place.home, 'd'), { recursive: true });
+    symlinkSync(place.outside, join(place.home, 'd'));
+    expect(await place.run('main', '/undo')).toMatchObject({ code: 'FILE_NOT_ALLOWED' });
+    expect(readFileSync(join(place.outside, 'a.md'), 'utf8')).toBe('new');
+  });
+});
