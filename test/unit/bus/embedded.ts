@@ -1,5 +1,7 @@
 // A bus inside the test's own program, with real workers, and a client of it.
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +9,7 @@ import type { LogFacts } from '../../../src/base/log.js';
 import { type Bus, type BusOptions, createBus } from '../../../src/bus/bus.js';
 import type { BusConfigInput } from '../../../src/bus/config/schema.js';
 import { silentLog } from '../../../src/bus/silent-log.js';
+import { makeScratch } from '../../helpers/scratch.js';
 import { until } from '../../helpers/wait.js';
 
 const WORKER = fileURLToPath(new URL('../../fixtures/bus-run/worker.mjs', import.meta.url));
@@ -85,6 +88,12 @@ export async function anotherPid(client: Asker, before: unknown): Promise<unknow
     const pid = await client.result('pid');
     return pid !== before && pid;
   }, 'another worker');
+}
+
+/** A file that workers wait for. */
+export function makeGate(): { readonly file: string; open(): void } {
+  const file = join(makeScratch(), 'gate');
+  return { file, open: () => writeFileSync(file, '') };
 }
 
 /** The requests have reached their workers, or wait for them to be up. */

@@ -1,15 +1,12 @@
 // A bus inside one's own program: real workers, no socket.
 
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { LaneFullError } from '../../../src/base/lane.js';
 import { ClosedError } from '../../../src/base/resource.js';
 import { LEAST_GRACE_MS, MAX_WAITING_CHANGES, MOST_GRACE_MS } from '../../../src/bus/bus.js';
 import { isAlive } from '../../helpers/proc.js';
-import { makeScratch } from '../../helpers/scratch.js';
 import { until } from '../../helpers/wait.js';
-import { Asker, open, pool, underWay } from './embedded.js';
+import { Asker, makeGate, open, pool, underWay } from './embedded.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -181,9 +178,3 @@ test('close kills at once, with whoever has left the group', async () => {
   await bus.close();
   await until(() => !isAlive(grandchild), 'the grandchild to be gone');
 });
-
-/** A file that workers wait for. */
-function makeGate(): { readonly file: string; open(): void } {
-  const file = join(makeScratch(), 'gate');
-  return { file, open: () => writeFileSync(file, '') };
-}

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { CLOSED_OUTPUT_MS, LAST_ANSWERS_MS, READER_LOOK_MS } from '../../../src/bus/workers/place.js';
 import { until } from '../../helpers/wait.js';
-import { anotherPid, Asker, open, pool } from './embedded.js';
+import { anotherPid, Asker, makeGate, open, pool } from './embedded.js';
 
 test('a worker that ends, also with 0, answers its callers with -32002 and is started again after a delay', async () => {
   await using bus = await open();
@@ -99,11 +99,15 @@ test('whoever asks last before a worker closes its input is told; what it had re
   expect(READER_LOOK_MS).toBeLessThan(LAST_ANSWERS_MS);
   await using bus = await open({ pools: [pool({ flags: ['--ignore-end'] })] });
   await using client = new Asker(bus);
-  const [slow, lost] = await Promise.all([
-    client.ask('sleep', { ms: 2 * READER_LOOK_MS }),
+  const gate = makeGate();
+  const answers = Promise.all([
+    client.ask('wait', { file: gate.file }),
     client.ask('closeInput', { silent: true }),
   ]);
-  expect(slow.result).toEqual({ ms: 2 * READER_LOOK_MS });
+  await until(() => bus.router.stats().workers.some(({ state }) => state === 'retiring'), 'the look');
+  gate.open();
+  const [slow, lost] = await answers;
+  expect(slow.result).toEqual({ file: gate.file });
   expect(lost.error).toMatchObject({ code: -32002 });
   expect(bus.said.map(({ facts }) => facts['reason'])).toContain('it has closed its input');
   expect(await client.result('echo', { a: 1 })).toEqual({ a: 1 });
