@@ -8,8 +8,9 @@ export class FailedError extends LocalError {
   readonly hint: string | undefined;
   readonly exitCode: number;
 
-  constructor(message: string, hint?: string, exitCode: number = EXIT.failed) {
-    super('failed', message);
+  /** `code`: what programs know it by. */
+  constructor(message: string, hint?: string, exitCode: number = EXIT.failed, code = 'failed') {
+    super(code, message);
     this.hint = hint;
     this.exitCode = exitCode;
   }

@@ -15,6 +15,8 @@ interface ServerEntry {
   readonly command: readonly string[];
   /** Variables of the environment that the server needs, where an agent hands on only those it is told. */
   readonly variables: readonly string[];
+  /** Those of them that are set now, for agents that are started without them. */
+  readonly values?: Readonly<Record<string, string>>;
 }
 
 /** Past what most commands take; the tools have a bound of their own. */
@@ -24,20 +26,30 @@ const CLIENTS: Readonly<Record<string, (entry: ServerEntry) => Omit<ClientConfig
   'claude-code': forClaude,
   claude: forClaude,
   codex: (entry) => ({ file: '~/.codex/config.toml', content: codexToml(entry) }),
-  opencode: ({ name, command }) =>
+  opencode: (entry) =>
     json('opencode.json', {
       $schema: 'https://opencode.ai/config.json',
-      mcp: { [name]: { type: 'local', command, enabled: true } },
+      mcp: {
+        [entry.name]: {
+          type: 'local',
+          command: entry.command,
+          enabled: true,
+          ...valuesAs('environment', entry),
+        },
+      },
     }),
-  'opencode-2': ({ name, command }) =>
+  'opencode-2': (entry) =>
     json('opencode.json', {
       $schema: 'https://opencode.ai/config.json',
-      mcp: { servers: { [name]: { type: 'local', command } } },
+      mcp: {
+        servers: {
+          [entry.name]: { type: 'local', command: entry.command, ...valuesAs('environment', entry) },
+        },
+      },
     }),
-  cursor: ({ name, command }) =>
-    json('.cursor/mcp.json', { mcpServers: { [name]: programAndArgs(command) } }),
-  vscode: ({ name, command }) =>
-    json('.vscode/mcp.json', { servers: { [name]: { type: 'stdio', ...programAndArgs(command) } } }),
+  cursor: (entry) => json('.cursor/mcp.json', { mcpServers: { [entry.name]: programAndArgs(entry) } }),
+  vscode: (entry) =>
+    json('.vscode/mcp.json', { servers: { [entry.name]: { type: 'stdio', ...programAndArgs(entry) } } }),
 };
 
 /** Throws a UsageError for an agent that is not known. */
@@ -59,12 +71,17 @@ export function ownCommand(program: string, args: readonly string[], options: { 
   return npx ? ['npx', '-y', '-p', 'hawser', program, ...args] : [process.execPath, script, ...args];
 }
 
-function forClaude({ name, command }: ServerEntry): Omit<ClientConfig, 'hint'> {
-  return json('.mcp.json', { mcpServers: { [name]: { type: 'stdio', ...programAndArgs(command) } } });
+function forClaude(entry: ServerEntry): Omit<ClientConfig, 'hint'> {
+  return json('.mcp.json', { mcpServers: { [entry.name]: { type: 'stdio', ...programAndArgs(entry) } } });
 }
 
-function programAndArgs([command, ...args]: readonly string[]) {
-  return { command, args };
+function programAndArgs(entry: ServerEntry) {
+  const [command, ...args] = entry.command;
+  return { command, args, ...valuesAs('env', entry) };
+}
+
+function valuesAs(key: string, { values = {} }: ServerEntry): object {
+  return Object.keys(values).length === 0 ? {} : { [key]: values };
 }
 
 function json(file: string, value: unknown): { file: string; content: string } {

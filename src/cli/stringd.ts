@@ -45,6 +45,8 @@ const USAGE: Usage = {
   ],
 };
 
+const LOST_RACE: ReadonlySet<string> = new Set(['already_running', 'data_in_use']);
+
 export async function runStringd(args: readonly string[]): Promise<void> {
   // Node would open its inspector, a port that runs code, for anybody who may send us a signal.
   process.on('SIGUSR1', () => {});
@@ -57,7 +59,11 @@ export async function runStringd(args: readonly string[]): Promise<void> {
     const hint = error instanceof UsageError ? '\nTry: stringd --help' : '';
     // What the system says is told in its words; a stack is for our own mistakes.
     const isTold = error instanceof LocalError || errnoOf(error) !== undefined;
-    process.stderr.write(`stringd: ${isTold ? error.message : (error.stack ?? error.message)}${hint}\n`);
+    // For whoever has started us: that one of us is there already, whatever the words are.
+    const code = error instanceof LocalError && LOST_RACE.has(error.code) ? ` [${error.code}]` : '';
+    process.stderr.write(
+      `stringd: ${isTold ? error.message : (error.stack ?? error.message)}${code}${hint}\n`,
+    );
     process.exitCode = isUsage(error) ? EXIT.usage : EXIT.failed;
   }
 }

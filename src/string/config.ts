@@ -127,7 +127,8 @@ function findHome(env: Environment): string {
   );
 }
 
-function homeOfUser(): string | undefined {
+/** Of the list of users, in which not everybody is. */
+export function homeOfUser(): string | undefined {
   try {
     const { homedir } = userInfo();
     return isAbsolute(homedir) ? homedir : undefined;

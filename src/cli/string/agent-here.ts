@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import type { ExecResult, StringClient } from '../../client/string/string-client.js';
+import { isAgentId } from '../../string/agents/agent-id.js';
 import { parseArguments } from '../../string/arguments.js';
 import type { StringContext } from './context.js';
 import { joinWords } from './quote-words.js';
@@ -21,6 +22,7 @@ export async function answerHere(
   const { operands, options, help } = parseArguments(args, { flags: ['local'] });
   const [id] = operands;
   if (id === undefined || help || !options.has('local')) return undefined;
+  if (!isAgentId(id)) return { ...succeed(`Invalid agent: ${id}`), ok: false, code: 'INVALID_PAYLOAD' };
   const file = join(projectFolder(), '.string', 'config.json');
   const { writeCurrentAgent } = await import('../../string/agents/current-agent.js');
   await writeCurrentAgent(file, id);

@@ -6,6 +6,7 @@ import type { StringClient } from '../../client/string/string-client.js';
 import { answerSegment, CHANNEL } from '../../string/chanflow/answer.js';
 import { type CommandResult, fail } from '../../string/result.js';
 import { ChanFlowDecoder, type Segment } from '../../wire/chanflow/decode.js';
+import { printableLines } from '../colours.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import type { StringContext } from './context.js';
@@ -48,7 +49,8 @@ class Filter {
 
   async take(segment: Segment): Promise<void> {
     if (segment.kind === 'outside') return await this.#out(segment.raw);
-    const answer = await this.#answer(segment);
+    const written = await this.#answer(segment);
+    const answer = process.stdout.isTTY ? printableLines(written) : written; // much of it is a stranger's
     await this.#out(this.#isLineStart ? answer : `\n${answer}`); // a tag begins its line
   }
 

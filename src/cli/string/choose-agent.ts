@@ -1,12 +1,13 @@
 // Which agent a call is for: what was said, what the environment says, what the project says, what the user chose.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { errnoOf, LocalError } from '../../base/errors.js';
-import type { Environment } from '../../string/config.js';
+import { isAgentId, MAX_AGENT_ID_CHARS } from '../../string/agents/agent-id.js';
+import { ConfigError, type Environment, homeOfUser } from '../../string/config.js';
+import { DEFAULT_AGENT } from '../../wire/stringd-defaults.js';
+import { UsageError } from '../flags.js';
 
-export const DEFAULT_AGENT = 'default';
 /** Folders that are looked at from the current one up. */
 export const MAX_PARENTS = 64;
 const FILE = join('.string', 'config.json');
@@ -25,14 +26,24 @@ export interface AgentPlaces {
   readonly flag?: string | undefined;
 }
 
-/** Throws a LocalError for a file that is there and cannot be read: another agent's topics would be used in silence. */
+const WANTED = `1 to ${MAX_AGENT_ID_CHARS} letters, digits, "_", "." or "-"`;
+
+/**
+ * Throws a LocalError for a file that is there and cannot be read: another agent's topics would be used in silence. The same
+ * for a name that no agent can have, by whoever gave it.
+ */
 export function chooseAgent(env: Environment, { root, cwd, flag }: AgentPlaces): AgentChoice {
   const users = join(root, 'config.json');
   const named = text(env['STRING_CONFIG']);
-  const asked = flag ?? text(env['STRING_AGENT_ID']);
+  const ofEnvironment = flag === undefined ? text(env['STRING_AGENT_ID']) : undefined;
+  if (flag !== undefined && !isAgentId(flag))
+    throw new UsageError(`--agent ${JSON.stringify(flag)}: expected ${WANTED}`);
+  if (ofEnvironment !== undefined && !isAgentId(ofEnvironment))
+    throw new ConfigError('STRING_AGENT_ID', ofEnvironment, WANTED);
+  const asked = flag ?? ofEnvironment;
   const nearest =
     named === undefined
-      ? findUpwards(cwd, join(env['HOME'] ?? homedir(), FILE))
+      ? findUpwards(cwd, usersFile(env))
       : { file: resolve(named), id: readAgent(resolve(named), asked === undefined) };
   const said = asked ?? nearest?.id;
   const file = nearest?.file ?? users;
@@ -40,8 +51,17 @@ export function chooseAgent(env: Environment, { root, cwd, flag }: AgentPlaces):
   return { id: (named === undefined ? readAgent(users) : undefined) ?? DEFAULT_AGENT, file };
 }
 
+/** Undefined where nobody has a home. */
+function usersFile(env: Environment): string | undefined {
+  const home = env['HOME'] ?? homeOfUser();
+  return home === undefined ? undefined : join(home, FILE);
+}
+
 /** The nearest file of a project that names an agent. The one in the home is the user's, and may lie elsewhere now. */
-function findUpwards(cwd: string, users: string): { readonly file: string; readonly id: string } | undefined {
+function findUpwards(
+  cwd: string,
+  users: string | undefined,
+): { readonly file: string; readonly id: string } | undefined {
   let folder = cwd;
   for (let step = 0; step < MAX_PARENTS; step++) {
     const file = join(folder, FILE);
@@ -64,13 +84,17 @@ function readAgent(file: string, isMandatory = false): string | undefined {
     const named = isMandatory ? ', which STRING_CONFIG names,' : '';
     throw new LocalError('bad_config', `${file}${named} cannot be read: ${(thrown as Error).message}`);
   }
+  let id: unknown;
   try {
     const value = JSON.parse(content) as { readonly currentAgent?: unknown } | null;
-    const id = value?.currentAgent;
-    return typeof id === 'string' && id.trim() !== '' ? id : undefined;
+    id = value?.currentAgent;
   } catch (thrown) {
     throw new LocalError('bad_config', `${file} is not valid JSON: ${(thrown as Error).message}`);
   }
+  if (typeof id !== 'string' || id.trim() === '') return undefined;
+  if (!isAgentId(id))
+    throw new LocalError('bad_config', `${file} names the agent ${JSON.stringify(id)}: expected ${WANTED}`);
+  return id;
 }
 
 /** Whatever else lies there may keep its reader waiting for ever. */

@@ -1,5 +1,6 @@
 // `string mcp config`: what an agent has to be told to start `string --mcp`. `string mcp` is `string --mcp`.
 
+import { resolve } from 'node:path';
 import { parseFlags, helpText, type Usage, UsageError } from '../flags.js';
 import { clientConfig, ownCommand } from '../mcp-client-config.js';
 import { type StringCommand, suggest } from './command.js';
@@ -24,6 +25,18 @@ const USAGE: Usage = {
 
 /** Those that say where the daemon is and who asks: an agent that hands on nothing else hands on these. */
 const VARIABLES = ['STRING_PORT', 'STRING_ROOT', 'STRING_DATA_DIR', 'STRING_AGENT_ID', 'STRING_HOME'];
+const PATHS: ReadonlySet<string> = new Set(['STRING_ROOT', 'STRING_DATA_DIR', 'STRING_HOME']);
+
+/** As they are here, with whole paths: an agent is started from elsewhere. */
+function valuesNow(env: NodeJS.ProcessEnv): Record<string, string> {
+  const values: Record<string, string> = {};
+  for (const name of VARIABLES) {
+    const value = env[name]?.trim();
+    if (value === undefined || value === '') continue;
+    values[name] = PATHS.has(name) && !value.startsWith('~') ? resolve(value) : value;
+  }
+  return values;
+}
 
 export const mcpCommand: StringCommand = async (context, words) => {
   const [, verb, ...args] = words;
@@ -41,11 +54,13 @@ export const mcpCommand: StringCommand = async (context, words) => {
   const options = [
     ...(agent === undefined ? [] : ['--agent', agent]),
     ...(port === undefined ? [] : ['--port', port]),
+    ...(context.flags.has('ack-events') ? ['--ack-events'] : []),
   ];
   const config = clientConfig(client, {
     name: flags.value('name') ?? 'string',
     command: ownCommand('string', ['--mcp', ...options], { npx: flags.has('npx') }),
     variables: VARIABLES,
+    values: valuesNow(process.env),
   });
   if (context.json) return await context.print(JSON.stringify({ client, ...config }));
   await context.out(config.content);

@@ -5,11 +5,14 @@ import { parsePort, readConfig, type StringdConfig } from '../../string/config.j
 import { EarlyOutput } from '../early-output.js';
 import { EXIT } from '../exit-codes.js';
 import { FailedError } from '../failed-error.js';
-import type { Flags } from '../flags.js';
+import { type Flags, UsageError } from '../flags.js';
 import { Interrupts } from '../interrupts.js';
 import { parseDuration } from '../parse-duration.js';
 import { writeTo } from '../standard-output.js';
 import { type AgentChoice, chooseAgent } from './choose-agent.js';
+
+/** As the daemon has it. */
+const MAX_REQUEST_ID_CHARS = 256;
 
 export class StringContext implements Disposable {
   readonly config: StringdConfig;
@@ -26,6 +29,9 @@ export class StringContext implements Disposable {
     // The flag counts for more: a variable that it overrides need not be right.
     const config = readConfig(port === undefined ? env : { ...env, STRING_PORT: undefined });
     this.config = port === undefined ? config : { ...config, port: parsePort('--port', port, 1) };
+    const requestId = flags.value('request-id');
+    if (requestId !== undefined && (requestId.length > MAX_REQUEST_ID_CHARS || /\p{Cc}/u.test(requestId)))
+      throw new UsageError(`--request-id: expected one line of at most ${MAX_REQUEST_ID_CHARS} characters`);
     const timeout = flags.value('timeout');
     this.#timeoutMs = timeout === undefined ? undefined : parseDuration(timeout);
   }

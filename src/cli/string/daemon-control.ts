@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { LocalError } from '../../base/errors.js';
+import { LocalError, toError } from '../../base/errors.js';
 import { findLockHolder } from '../../host/store/file-lock.js';
 import type { Health, StringClient } from '../../client/string/string-client.js';
 import { EXIT } from '../exit-codes.js';
@@ -12,6 +12,8 @@ import { explain } from './execute.js';
 /** How long a daemon may take to end: shells get a moment to put things in order. */
 const STOP_WAIT_MS = 20_000;
 const LOOK_PAUSE_MS = 20;
+/** For whatever has the port to say who it is. */
+export const LOOK_TIMEOUT_MS = 3000;
 
 export async function startDaemon(context: StringContext, json: boolean): Promise<number> {
   const { port } = context.config;
@@ -70,7 +72,7 @@ export async function showStatus(context: StringContext, json: boolean): Promise
     return EXIT.failed;
   }
   const { version, agents, sessions, pid } = health;
-  const isOurs = pid === undefined || holderOf(context)?.pid === pid;
+  const isOurs = pid === undefined || isHeldBy(context, pid);
   if (json)
     return await context.print(
       JSON.stringify({
@@ -104,8 +106,9 @@ interface Found {
 
 async function look(context: StringContext, client: StringClient): Promise<Found> {
   try {
-    return { health: await client.health() };
+    return { health: await client.health({ timeoutMs: LOOK_TIMEOUT_MS, signal: context.signal }) };
   } catch (thrown) {
+    context.signal.throwIfAborted();
     if (!(thrown instanceof LocalError)) throw thrown;
     return explainAbsence(context, thrown.code);
   }
@@ -113,7 +116,7 @@ async function look(context: StringContext, client: StringClient): Promise<Found
 
 function explainAbsence(context: StringContext, code: string): Found {
   const { port, dataDir } = context.config;
-  const holder = holderOf(context, true);
+  const { holder, problem } = holderOf(context);
   if (code !== 'UNREACHABLE' && code !== 'timeout')
     return {
       problem: `port ${port} is used by another program, which is not stringd; choose another one with --port or STRING_PORT`,
@@ -124,6 +127,12 @@ function explainAbsence(context: StringContext, code: string): Found {
       problem: `process ${holder.pid} has ${dataDir} and does not answer on port ${port}: it has another port, or hangs; end it with: kill ${holder.pid}`,
       isInTheWay: true,
     };
+  if (code === 'timeout')
+    return {
+      problem: `something has port ${port} and says nothing for ${LOOK_TIMEOUT_MS / 1000} s: another program, or a stringd that hangs; choose another port with --port or STRING_PORT`,
+      isInTheWay: true,
+    };
+  if (problem !== undefined) return { problem, isInTheWay: true };
   if (holder?.state === 'gone')
     return {
       problem: `process ${holder.pid} was killed and has left its lock in ${dataDir}; the next start takes it over`,
@@ -131,10 +140,24 @@ function explainAbsence(context: StringContext, code: string): Found {
   return {};
 }
 
-/** Undefined for one that is gone, unless asked for. */
-function holderOf({ config }: StringContext, alsoGone = false): ReturnType<typeof findLockHolder> {
-  const holder = findLockHolder(join(config.dataDir, 'stringd'));
-  return holder?.state === 'gone' && !alsoGone ? undefined : holder;
+interface Holding {
+  readonly holder?: NonNullable<ReturnType<typeof findLockHolder>>;
+  /** Why nobody can tell. */
+  readonly problem?: string;
+}
+
+function holderOf({ config: { dataDir } }: StringContext): Holding {
+  try {
+    const holder = findLockHolder(join(dataDir, 'stringd'));
+    return holder === undefined ? {} : { holder };
+  } catch (thrown) {
+    return { problem: `${dataDir} cannot be used as the data folder: ${toError(thrown).message}` };
+  }
+}
+
+function isHeldBy(context: StringContext, pid: number): boolean {
+  const { holder } = holderOf(context);
+  return holder?.pid === pid && holder.state !== 'gone';
 }
 
 async function isGoneInTime(
@@ -144,7 +167,7 @@ async function isGoneInTime(
 ): Promise<boolean> {
   const until = performance.now() + STOP_WAIT_MS;
   while (performance.now() < until) {
-    const isHeld = pid !== undefined && holderOf(context)?.pid === pid;
+    const isHeld = pid !== undefined && isHeldBy(context, pid);
     if (!isHeld && !(await client.ping())) return true;
     await delay(LOOK_PAUSE_MS, undefined, { signal: context.signal });
   }

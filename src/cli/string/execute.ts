@@ -50,10 +50,11 @@ export function explain(thrown: unknown, { config, timeoutMs }: StringContext): 
       `out of time after ${timeoutMs} ms; the command was called off`,
       undefined,
       EXIT.timeout,
+      'TIMEOUT',
     );
   if (!(thrown instanceof LocalError) || thrown instanceof FailedError) return thrown;
   const hint = HINTS[thrown.code]?.(config.port);
-  return hint === undefined ? thrown : new FailedError(thrown.message, hint);
+  return hint === undefined ? thrown : new FailedError(thrown.message, hint, EXIT.failed, thrown.code);
 }
 
 const HINTS: Readonly<Record<string, (port: number) => string>> = {

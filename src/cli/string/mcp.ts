@@ -3,12 +3,14 @@
 import type { StringClient } from '../../client/string/string-client.js';
 import { processLink } from '../../wire/transport/stdio.js';
 import { EXIT } from '../exit-codes.js';
+import type { Flags } from '../flags.js';
 import { serveStringMcp } from './mcp/serve.js';
 
 /** What it needs of a call of `string`. */
 export interface McpSurroundings {
   client(): Promise<StringClient>;
   readonly config: { readonly strictTopics: boolean };
+  readonly flags: Pick<Flags, 'has'>;
   readonly signal: AbortSignal;
   say(text: string): void;
 }
@@ -22,7 +24,7 @@ export async function runMcp(context: McpSurroundings): Promise<number> {
   await serveStringMcp(processLink(), {
     client,
     strictTopics: context.config.strictTopics,
-    ackEvents: process.env['STRING_MCP_ACK'] === '1',
+    ackEvents: context.flags.has('ack-events') || process.env['STRING_MCP_ACK'] === '1',
     signal: context.signal,
     say,
   });

@@ -8,7 +8,22 @@ import { StringContext } from './context.js';
 import { readInvocation } from './usage.js';
 
 export async function runString(args: readonly string[]): Promise<void> {
-  await leave('string', () => main(args));
+  await leave('string', async () => {
+    try {
+      return await main(args);
+    } catch (thrown) {
+      await tellAsJson(args, thrown);
+      throw thrown;
+    }
+  });
+}
+
+/** Whoever asked for JSON gets some, whatever happened. */
+async function tellAsJson(args: readonly string[], thrown: unknown): Promise<void> {
+  if (!args.includes('--json')) return;
+  const { describeFailure, topicOf, wantsJson } = await import('./json-failure.js');
+  const line = wantsJson(args) ? describeFailure(thrown, topicOf(args)) : undefined;
+  if (line !== undefined) await new EarlyOutput().write('stdout', Buffer.from(line));
 }
 
 async function main(args: readonly string[]): Promise<number> {

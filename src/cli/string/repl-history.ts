@@ -12,8 +12,8 @@ export const MAX_HISTORY_LINE_CHARS = 4096;
 /** A file that is larger was not written by us, and is not read. */
 export const MAX_HISTORY_BYTES = 32 * 1024 * 1024;
 
-/** Whoever begins with a blank wants it forgotten, and what is set as `$NAME` is a secret. */
-const NOT_KEPT = /^\s|^\/\/?set\b.*\$|^$/isu;
+/** Whoever begins with a blank wants it forgotten; what is set as `$NAME`, or typed into a program, may be a secret. */
+const NOT_KEPT = /^\s|^\/\/?set\b.*\$|^\/\/send\b|^$/isu;
 
 export class History {
   readonly #file: string;

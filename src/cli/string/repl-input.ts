@@ -36,6 +36,11 @@ export class CommandLines {
     return this.#end === undefined ? this.#pushOpen(line, isShell) : this.#pushBody(line, this.#end, isShell);
   }
 
+  /** The word that a body still waits for. */
+  get awaited(): string | undefined {
+    return this.#end;
+  }
+
   /** What has been typed so far, when no more is to come. */
   end(): string | undefined {
     const text = this.isOpen ? this.#lines.join('\n') : undefined;

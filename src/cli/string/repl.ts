@@ -5,11 +5,13 @@ import { newAbort } from '../../base/abort.js';
 import { LocalError, toError } from '../../base/errors.js';
 import type { StringClient } from '../../client/string/string-client.js';
 import { parseTopic } from '../../string/topic.js';
+import { printableLines } from '../colours.js';
 import { EXIT } from '../exit-codes.js';
 import { FailedError } from '../failed-error.js';
 import { ReaderGoneError } from '../standard-output.js';
 import type { StringContext } from './context.js';
 import { execute } from './execute.js';
+import { describeFailure } from './json-failure.js';
 import { CommandLines } from './repl-input.js';
 import { showResult } from './show-result.js';
 
@@ -54,18 +56,25 @@ export class Prompt {
     if (isFirst && (word === '/exit' || word === '/quit')) return false;
     const [, asked] = /^\/topic(?:\s+(\S+))?$/u.exec(word) ?? [word, word];
     if (isFirst && asked !== word) {
-      this.#move(asked);
+      await this.#move(asked);
       return true;
     }
     const pushed = this.lines.push(line, this.#isShell);
-    if (pushed.kind === 'too-large') this.#fail('the command is too large');
+    if (pushed.kind === 'too-large')
+      await this.#fail(new LocalError('INVALID_PAYLOAD', 'the command is too large'));
     if (pushed.kind === 'command') await this.#execute(pushed.text);
     return true;
   }
 
   /** What was begun when the input ended. */
   async end(): Promise<void> {
+    const { awaited } = this.lines;
     const rest = this.lines.end();
+    // Half of a text may have come, as when the other end of the pipe has failed.
+    if (awaited !== undefined) {
+      const message = `the input ended before the line ${awaited}: the command was not executed`;
+      return await this.#fail(new LocalError('INVALID_PAYLOAD', message));
+    }
     if (rest !== undefined) await this.#execute(rest);
   }
 
@@ -79,9 +88,10 @@ export class Prompt {
     return parseTopic(this.topic)?.type === 'bash';
   }
 
-  #move(asked: string | undefined): void {
+  async #move(asked: string | undefined): Promise<void> {
     if (asked === undefined) this.#context.say(`This is ${this.topic}; /topic NAME goes to another.`);
-    else if (parseTopic(asked) === undefined) this.#fail(`invalid topic: ${asked}`);
+    else if (parseTopic(asked) === undefined)
+      await this.#fail(new LocalError('INVALID_TARGET', `invalid topic: ${asked}`));
     else this.topic = asked;
   }
 
@@ -90,6 +100,7 @@ export class Prompt {
     const abort = newAbort();
     const stop = (): void => abort.abort(context.signal.reason);
     context.signal.addEventListener('abort', stop, { once: true });
+    if (context.signal.aborted) stop();
     this.#running = abort;
     try {
       const result = await execute(context, this.#client, this.topic, cmd, abort.signal);
@@ -97,21 +108,24 @@ export class Prompt {
     } catch (thrown) {
       context.signal.throwIfAborted();
       if (thrown instanceof ReaderGoneError) throw thrown;
-      this.#fail(explain(thrown));
+      await this.#fail(toError(thrown));
     } finally {
       this.#running = undefined;
       context.signal.removeEventListener('abort', stop);
     }
   }
 
-  #fail(message: string): void {
+  async #fail(error: Error): Promise<void> {
     this.hasFailed = true;
-    this.#context.say(`string: ${message}`);
+    const line = this.#context.json
+      ? describeFailure(error, parseTopic(this.topic)?.name ?? null)
+      : undefined;
+    if (line !== undefined) await this.#context.out(line);
+    this.#context.say(printableLines(`string: ${explain(error)}`));
   }
 }
 
-function explain(thrown: unknown): string {
-  const error = toError(thrown);
+function explain(error: Error): string {
   const hint = error instanceof FailedError && error.hint !== undefined ? `\n${error.hint}` : '';
   return `${error instanceof LocalError ? error.message : (error.stack ?? error.message)}${hint}`;
 }

@@ -30,6 +30,8 @@ export function readRequest(words: readonly string[]): Request {
   if (rest.length === 0) return { kind: 'prompt', topic: first };
   if (topic.type !== 'bash') return readCommand(first, rest);
   if (rest.length === 1 && rest[0] === '-') return { kind: 'run-input', topic: first, cmd: undefined };
+  if (rest.at(-1) === '-' && /^\/\/(?:send|set)$/iu.test(rest[0] ?? ''))
+    return { kind: 'run-input', topic: first, cmd: joinWords(rest.slice(0, -1)) };
   const isMeta = rest[0]?.startsWith('//') === true;
   return { kind: 'run', topic: first, cmd: isMeta ? joinWords(rest) : joinShellWords(rest) };
 }

@@ -15,10 +15,8 @@ export async function showResult(
   stdout: Pick<NodeJS.WriteStream, 'isTTY'> = process.stdout,
 ): Promise<number> {
   const topic = result.topic ?? parseTopic(asked)?.name ?? asked;
-  // Strangers write events: none of them is to drive the terminal.
-  const isForeign = topic === 'event' && stdout.isTTY && !context.raw && !context.json;
-  const shown = isForeign ? { ...result, content: printableLines(result.content) } : result;
-  await context.out(render(context, topic, shown));
+  const text = render(context, topic, result);
+  await context.out(stdout.isTTY && !context.raw ? forTerminal(text, context.json) : text);
   const hint = HINTS[result.code ?? '']?.(topic);
   if (hint !== undefined) context.say(`string: ${hint}`);
   if (result.ok) return EXIT.ok;
@@ -33,6 +31,12 @@ function render({ json, raw }: StringContext, topic: string, result: ExecResult)
   }
   if (raw) return content === '' || content.endsWith('\n') ? content : `${content}\n`;
   return `${encodeBlock('string', topic, content)}\n`;
+}
+
+/** Strangers write events, pages and names of files: none of them is to drive the terminal. */
+function forTerminal(text: string, isJson: boolean): string {
+  if (!isJson) return printableLines(text.replaceAll('\r\n', '\n'));
+  return text.replaceAll(/[\u007f-\u009f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
 }
 
 /** `EXIT_3` of a command of a shell is 3. */
@@ -50,5 +54,7 @@ const HINTS: Readonly<Record<string, (topic: string) => string>> = {
   BUSY: (topic) =>
     `something runs there still: string ${topic} //tail shows it, string ${topic} //interrupt ends it`,
   FILE_NOT_ALLOWED: () => 'let the agent use a folder with: string agent add AGENT --allow FOLDER,FOLDER',
-  WAITING_FOR_INPUT: (topic) => `answer it with: string ${topic} '//send TEXT'`,
+  // From standard input: everybody on this machine can read what stands in a command line.
+  WAITING_FOR_INPUT: (topic) =>
+    `answer it with: string ${topic} //send -   (the answer is read from standard input)`,
 };

@@ -33,6 +33,9 @@ export const USAGE: Usage = {
     'no-start': { summary: 'do not start a daemon when there is none' },
     chanflow: { summary: 'filter standard input: execute its blocks, leave all else as it is' },
     mcp: { summary: 'serve MCP on standard input and output' },
+    'ack-events': {
+      summary: 'of --mcp: events that the client was told of count as acknowledged (also: STRING_MCP_ACK=1)',
+    },
     daemon: { summary: 'the same as the word daemon' },
     version: { short: 'V', summary: 'print the version' },
     help: { short: 'h', summary: 'print this text' },
@@ -69,12 +72,17 @@ export interface Invocation {
 
 /** Throws UsageError. Everything after `--daemon` is about the daemon. */
 export function readInvocation(args: readonly string[]): Invocation {
+  const { flags, words } = splitArguments(args);
+  return { flags: parseFlags(USAGE, flags), words };
+}
+
+/** Where the flags end, whether they are right or not. */
+export function splitArguments(args: readonly string[]): {
+  flags: readonly string[];
+  words: readonly string[];
+} {
   const end = endOfFlags(args);
-  const isDashes = args[end] === '--';
-  return {
-    flags: parseFlags(USAGE, args.slice(0, end)),
-    words: args.slice(isDashes ? end + 1 : end),
-  };
+  return { flags: args.slice(0, end), words: args.slice(args[end] === '--' ? end + 1 : end) };
 }
 
 function endOfFlags(args: readonly string[]): number {

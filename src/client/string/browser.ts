@@ -130,18 +130,16 @@ export class StringClient {
 
   /** Registers our agent, or updates what is given of it. Once more is no harm. */
   async ensureAgent(
-    options: { home?: string; allowedPaths?: readonly string[] } = {},
+    fields: { home?: string; allowedPaths?: readonly string[] } = {},
+    options: { signal?: AbortSignal; timeoutMs?: number } = {},
   ): Promise<RegisteredAgent> {
-    const { home, allowedPaths } = options;
-    return await this.daemon.ask<RegisteredAgent>({
-      method: 'POST',
-      path: '/agents',
-      json: {
-        agent_id: this.agentId,
-        ...(home !== undefined && { home }),
-        ...(allowedPaths !== undefined && { allowed_paths: allowedPaths }),
-      },
-    });
+    const { home, allowedPaths } = fields;
+    const json = {
+      agent_id: this.agentId,
+      ...(home !== undefined && { home }),
+      ...(allowedPaths !== undefined && { allowed_paths: allowedPaths }),
+    };
+    return await this.daemon.ask<RegisteredAgent>({ method: 'POST', path: '/agents', json }, options);
   }
 
   async listAgents(): Promise<AgentInfo[]> {

@@ -3,7 +3,7 @@
 import { newAbort } from '../../base/abort.js';
 import { toError } from '../../base/errors.js';
 import { decodeEvents } from '../../wire/sse/decode.js';
-import { DaemonUnreachableError, type StringdError } from './errors.js';
+import { DaemonUnreachableError, NotStringdError, type StringdError } from './errors.js';
 import { ExecAnswer, type ExecResult, notBegun } from './exec-result.js';
 import { type HttpDaemon, readChunks, type Reply } from './http-daemon.js';
 import { pause } from './pause.js';
@@ -113,7 +113,7 @@ class ExecCall {
       if (response.ok) return response;
       const refusal = await this.#daemon.refusal(response);
       this.#isOver = true;
-      if (!isAboutTheCommand(refusal)) throw refusal;
+      if (refusal instanceof NotStringdError || !isAboutTheCommand(refusal)) throw refusal;
       return notBegun(refusal.code, refusal.message);
     } catch (thrown) {
       if (!(thrown instanceof DaemonUnreachableError)) throw thrown;

@@ -83,14 +83,19 @@ export class HttpDaemon {
     }
   }
 
-  /** What an answer that is an error says. */
-  async refusal(response: Reply): Promise<StringdError> {
+  /** What an answer that is an error says. Every stringd says it as JSON. */
+  async refusal(response: Reply): Promise<StringdError | NotStringdError> {
     const { status } = response;
-    const text = await this.#read(response).catch((thrown: unknown) => toError(thrown).message);
+    let text: string;
+    try {
+      text = await this.#read(response);
+    } catch (thrown) {
+      return new StringdError(status, `HTTP_${status}`, toError(thrown).message);
+    }
     const body = parseObject(text);
     const error = typeof body?.['error'] === 'string' ? body['error'] : undefined;
     const message = typeof body?.['message'] === 'string' ? body['message'] : undefined;
-    if (error === undefined) return new StringdError(status, `HTTP_${status}`, text.slice(0, 500));
+    if (error === undefined) return new NotStringdError(this.url, `status ${status} without a word of JSON`);
     return message === undefined
       ? new StringdError(status, `HTTP_${status}`, error)
       : new StringdError(status, error, message);

@@ -16,6 +16,9 @@ export const WINNER_WAIT_MS = 3000;
 /** Of what a daemon that fails says: its last words. */
 export const MAX_START_WORDS = 8192;
 
+/** What a stringd says behind its words when another one is there already. */
+const LOST_RACE = /\[(?:already_running|data_in_use)\]\s*$/;
+
 export class DaemonStartError extends LocalError {
   override readonly name = 'DaemonStartError';
   /** What it said on its standard error. */
@@ -104,7 +107,7 @@ class StartingDaemon {
 
   /** It found another one in its place: that one is meant to be used. */
   get lostTheRace(): boolean {
-    return /already running|is in use by/.test(this.#words);
+    return LOST_RACE.test(this.#words);
   }
 
   end(): void {

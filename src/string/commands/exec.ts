@@ -45,6 +45,7 @@ export async function exec(call: CommandCall, timeoutMs = EXEC_TIMEOUT_MS): Prom
     });
     const stop = (): void => void child.close();
     limit.signal.addEventListener('abort', stop, { once: true });
+    if (limit.signal.aborted) stop(); // while it was started
     for await (const chunk of child.stdout ?? []) {
       tell(output.push(chunk));
       await output.caughtUp;

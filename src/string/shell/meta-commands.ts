@@ -77,7 +77,9 @@ async function send(call: CommandCall): Promise<CommandResult> {
       'Plain text is run as a command.',
     );
   current.emit = call.emit;
-  await shell.type(`${args}${body === undefined ? '' : `\n${body.replace(/\n$/u, '')}`}\n`);
+  const lines = body === undefined ? [] : [body.replace(/\n$/u, '')];
+  // What stands in the body alone, as a password should, is all of it.
+  await shell.type(`${(args === '' && lines.length > 0 ? lines : [args, ...lines]).join('\n')}\n`);
   return await follow(call, shell, current, { signal: call.signal });
 }
 

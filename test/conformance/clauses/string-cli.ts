@@ -51,5 +51,19 @@ export const stringCli = {
   'string/cli/chanflow-interrupt': cli(
     'Ctrl-C of --chanflow, or its sudden end, calls the running block off',
   ),
+  'string/cli/json-failures': cli(
+    '--json prints ok, topic, code and content also when there is no answer: out of time, nobody there, no such topic',
+    'Result rendering',
+  ),
+  'string/cli/impossible-names': cli('names of agents and commands that cannot be are wrong usage: 2'),
+  'string/cli/unfinished-body': cli('a body that its input does not end is not executed, and told of'),
+  'string/cli/foreign-port': cli('what answers on the port and is no stringd is told as that, and not shown'),
+  'string/cli/silent-port': cli('what has the port and says nothing is told of in seconds'),
+  'string/cli/odd-folder': cli('a data folder that cannot be one is told of in words'),
+  'string/cli/send-input': cli('//send - types what stands on standard input into the program that waits'),
+  'string/cli/mcp-config': cli(
+    'mcp config hands on where the daemon is, with whole paths, and which agent asks',
+    'Environment variables',
+  ),
   'string/cli/argv': cli('nothing that is read from standard input appears in an argument of a process'),
 } as const satisfies Readonly<Record<string, Clause>>;

@@ -45,7 +45,12 @@ verifies('string/bin/second', async (_, skip) => {
       STRING_ROOT: `${data}/string`,
     });
     expect(code).toBe(1);
-    expect(stderr).toMatch(new RegExp(`^stringd: stringd \\S+ is already running on port ${stringd.port} `));
+    expect(stderr).toMatch(
+      new RegExp(
+        `^stringd: stringd \\S+ is already running on port ${stringd.port} .* \\[already_running\\]\n$`,
+        's',
+      ),
+    );
   }
   const shared = await run(['--port', '0'], { STRING_ROOT: `${stringd.base}/string`, STRING_PORT: '' });
   expect([shared.code, shared.stderr]).toEqual([1, expect.stringContaining(`process ${stringd.child.pid}`)]);

@@ -23,6 +23,20 @@ test('each agent has its own file and its own words', () => {
   ).toEqual(['.mcp.json', '~/.codex/config.toml', 'opencode.json', '.cursor/mcp.json', '.vscode/mcp.json']);
 });
 
+test('what is set now is handed on, in the words of each', () => {
+  const values = { STRING_PORT: '4000' };
+  const content = (client: string): string => clientConfig(client, { ...entry, values }).content;
+  const [command, ...args] = entry.command;
+  for (const client of ['claude', 'cursor', 'vscode']) {
+    const { mcpServers, servers } = JSON.parse(content(client)) as Record<string, Record<string, unknown>>;
+    expect((mcpServers ?? servers)?.['rex']).toMatchObject({ command, args, env: values });
+  }
+  expect(JSON.parse(content('opencode'))).toMatchObject({ mcp: { rex: { environment: values } } });
+  expect(JSON.parse(content('opencode-2'))).toMatchObject({
+    mcp: { servers: { rex: { environment: values } } },
+  });
+});
+
 test('an agent that is not known is refused with those that are, and a name that is none too', () => {
   expect(() => clientConfig('emacs', entry)).toThrow('there are: claude-code, claude, codex, opencode');
   expect(() => clientConfig('constructor', entry)).toThrow('not known');

@@ -180,6 +180,15 @@ describe('/exec', () => {
     expect(isAlive(Number(child))).toBe(false);
   });
 
+  test('called off while it is started, it is gone as well', async () => {
+    await using place = makePlace();
+    const cancel = new AbortController();
+    const running = place.run('main', '/exec sleep 600', { signal: cancel.signal });
+    await new Promise((resolve) => setImmediate(resolve));
+    cancel.abort();
+    expect(await running).toMatchObject({ ok: false, code: 'CANCELLED' });
+  });
+
   test('called off before it began, or in a folder that is gone', async () => {
     await using place = makePlace();
     expect(await place.run('main', '/exec touch x', { signal: AbortSignal.abort() })).toMatchObject({

@@ -47,7 +47,7 @@ async function execute(
   } catch (thrown) {
     signal.throwIfAborted();
     if (!(thrown instanceof StringdError) || thrown.status !== 401) throw thrown;
-    await client.ensureAgent();
+    await client.ensureAgent({}, { signal });
     return await client.exec(topic, cmd, { signal });
   }
 }

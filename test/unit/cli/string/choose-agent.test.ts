@@ -36,6 +36,19 @@ test('flag, environment, project, user, default: the first that says so', () => 
   expect(choose({ STRING_AGENT_ID: 'env' }, 'flag').id).toBe('flag');
 });
 
+test('a name that no agent can have is told of, by whoever gave it', () => {
+  expect(() => choose({}, '../x')).toThrow('--agent "../x": expected 1 to 64 letters');
+  expect(() => choose({ STRING_AGENT_ID: 'a b' })).toThrow('STRING_AGENT_ID="a b": expected');
+  expect(choose({ STRING_AGENT_ID: 'a b' }, 'flag').id).toBe('flag');
+  const file = write(join(base, 'home/project/.string/config.json'), { currentAgent: '..' });
+  expect(() => choose()).toThrow(`${file} names the agent "..": expected`);
+});
+
+test('whoever has no home has projects all the same', () => {
+  write(join(base, 'home/project/.string/config.json'), { currentAgent: 'project' });
+  expect(choose({ HOME: undefined as never }).id).toBe('project');
+});
+
 test('STRING_CONFIG names the file; the one in the home does not count when everything is elsewhere', () => {
   write(join(base, 'home/.string/config.json'), { currentAgent: 'home' });
   expect(choose().id).toBe('default');

@@ -135,6 +135,11 @@ describe('commands of several lines', () => {
 
   test('what is not complete at the end is given as it is', () => {
     expect(feed(['/write a <<END', 'x'])).toEqual(['/write a\nx']);
+    const input = new CommandLines();
+    input.push('/write a <<END', false);
+    expect(input.awaited).toBe('END');
+    input.push('END', false);
+    expect(input.awaited).toBeUndefined();
   });
 
   test('one that is too large is refused and forgotten', () => {
@@ -199,7 +204,15 @@ describe('history', () => {
   test('secrets, what begins with a blank and what is no line to type again are not kept', async () => {
     const history = await History.open(file);
     const long = 'x'.repeat(MAX_HISTORY_LINE_CHARS);
-    for (const line of [' hidden', '/set $KEY = "s3cret"', '//set $K=1', `${long}x`, ''])
+    for (const line of [
+      ' hidden',
+      '/set $KEY = "s3cret"',
+      '//set $K=1',
+      '//send s3cret',
+      '//SEND x',
+      `${long}x`,
+      '',
+    ])
       expect(history.add(line)).toBe(false);
     expect([history.add('/set {a} = 1'), history.add(long)]).toEqual([true, true]);
   });

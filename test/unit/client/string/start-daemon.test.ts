@@ -62,7 +62,7 @@ test('one that does not answer in time is ended', async () => {
 });
 
 test('one that finds another in its place is no failure: that one is waited for', async () => {
-  const command = sh('echo "stringd: /d is in use by a stringd that runs already (process 7)" >&2; exit 1');
+  const command = sh('echo "stringd: /d is in use by another (process 7) [data_in_use]" >&2; exit 1');
   let looks = 0;
   using still = stopTimers(['performance']); // by which it is told for how long that one was waited for
   void still;
@@ -73,7 +73,7 @@ test('one that finds another in its place is no failure: that one is waited for'
 test('but not for long', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
-    const command = sh('echo "is in use by" >&2; exit 1');
+    const command = sh('echo "somebody is there [already_running]" >&2; exit 1');
     let looks = 0;
     const seen = { end: false };
     const isThere = async (): Promise<boolean> => (looks++, false);
