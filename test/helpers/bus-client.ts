@@ -21,6 +21,7 @@ export interface Message {
 export type Framing = 'ndjson' | 'length';
 
 const WAIT_MS = 60_000;
+const AGAIN_MS = 5;
 const LENGTH_BYTES = 4;
 
 let peers = 0;
@@ -40,9 +41,17 @@ export class BusPeer implements AsyncDisposable {
   received = 0;
 
   static async connect(where: NetConnectOpts, framing: Framing = 'ndjson'): Promise<BusPeer> {
-    const socket: Socket = createConnection({ ...where, allowHalfOpen: true } as NetConnectOpts);
-    await once(socket, 'connect');
-    return new BusPeer(socket, socket, framing);
+    for (;;) {
+      const socket: Socket = createConnection({ ...where, allowHalfOpen: true } as NetConnectOpts);
+      const error = await once(socket, 'connect').then(
+        () => undefined,
+        (thrown: NodeJS.ErrnoException) => thrown,
+      );
+      if (error === undefined) return new BusPeer(socket, socket, framing);
+      // A unix socket has as many in its queue as it takes: a blocking connect would wait, this one is told to come again.
+      if (error.code !== 'EAGAIN') throw error;
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+    }
   }
 
   constructor(input: Readable, output: Writable, framing: Framing = 'ndjson') {

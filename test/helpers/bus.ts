@@ -189,6 +189,9 @@ export class BusUnderTest extends Program {
     const pools = (start.pools ?? [{ instances: start.instances ?? 1 }]) as { instances?: number }[];
     const wanted = pools.reduce((sum, { instances }) => sum + (instances ?? 1), 0);
     await until(() => this.#gone() || this.workers().length >= wanted, `${wanted} workers`, READY_MS);
+    // A process that can be seen is not yet one that the bus knows to be there: ours tells when it knows of all.
+    if (!isForeign())
+      await until(() => this.#gone() || this.stderr.includes('listening'), 'the word of the bus', READY_MS);
     this.#mustLive();
   }
 

@@ -8,6 +8,8 @@ import { until } from '../../helpers/wait.js';
 import { verifies } from '../kit/verifies.js';
 
 const MIB = 1024 * 1024;
+/** What may be queued between a client and its worker, several times over. */
+const MAX_AHEAD_BYTES = 64 * MIB;
 const sha = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 verifies(['bus/row/27', 'bus/row/28'], async () => {
@@ -83,11 +85,11 @@ verifies(['bus/14.4/slow-client', 'bus/14.4/whole-lines'], async () => {
   await using slow = await bus.connect();
   await using other = await bus.connect();
   slow.pause();
-  slow.request('flood', { count: 3000, bytes: 4000 }, { sessionId: 's' });
   const before = Date.now();
-  await until(() => /back-?pressure|slow|not read/i.test(bus.stderr), 'the log to tell', 15_000);
+  slow.request('flood', { count: 3000, bytes: 4000 }, { sessionId: 's' });
+  await until(() => /back-?pressure|slow|not read/i.test(bus.stderr), 'the log to tell');
   expect(Date.now() - before).toBeGreaterThan(900);
-  await until(async () => (await other.call('pid')).result, 'the worker to be free again', 15_000);
+  await until(async () => (await other.call('pid')).result, 'the worker to be free again');
   slow.resume();
   const lines = await slow.rest();
   for (const [n, line] of lines.entries()) {
@@ -97,42 +99,38 @@ verifies(['bus/14.4/slow-client', 'bus/14.4/whole-lines'], async () => {
   expect(lines.length).toBeLessThan(3000);
 });
 
-verifies(
-  'bus/16/fairness',
-  async () => {
-    await using bus = await BusUnderTest.start();
-    await using flood = await bus.connect();
-    await using quiet = await bus.connect();
-    await quiet.ask('pid');
-    const pad = 'x'.repeat(200);
-    const block = Buffer.from(
-      Array.from(
-        { length: 5000 },
-        () => `{"jsonrpc":"2.0","method":"tell","params":{"pad":"${pad}"}}\n`,
-      ).join(''),
-    );
-    const stop = new AbortController();
-    let sent = 0;
-    const flooding = (async () => {
-      while (!stop.signal.aborted) {
-        await flood.write(block);
-        sent += 1;
-      }
-    })();
-    const times: number[] = [];
-    for (let n = 0; n < 15; n++) {
-      const from = performance.now();
-      await quiet.ask('pid');
-      times.push(performance.now() - from);
+verifies('bus/16/fairness', async () => {
+  await using bus = await BusUnderTest.start();
+  await using flood = await bus.connect();
+  await using quiet = await bus.connect();
+  await quiet.ask('pid');
+  const pad = 'x'.repeat(200);
+  const block = Buffer.from(
+    Array.from({ length: 5000 }, () => `{"jsonrpc":"2.0","method":"tell","params":{"pad":"${pad}"}}\n`).join(
+      '',
+    ),
+  );
+  const stop = new AbortController();
+  let sent = 0;
+  const flooding = (async () => {
+    while (!stop.signal.aborted) {
+      await flood.write(block);
+      sent += 1;
     }
-    stop.abort();
-    flood.destroy();
-    await flooding;
-    expect(sent).toBeGreaterThan(0);
-    expect(times.sort((a, b) => a - b)[7]).toBeLessThan(2000);
-  },
-  60_000,
-);
+  })();
+  // How much of a flood that never ends goes before an answer, and not how long that takes: the machine may be slow.
+  const ahead: number[] = [];
+  for (let n = 0; n < 15; n++) {
+    const from = sent;
+    await quiet.ask('pid');
+    ahead.push(sent - from);
+  }
+  stop.abort();
+  flood.destroy();
+  await flooding;
+  expect(sent).toBeGreaterThan(0);
+  expect(ahead.sort((a, b) => a - b)[7]! * block.length).toBeLessThan(MAX_AHEAD_BYTES);
+});
 
 verifies(['bus/row/11', 'bus/14.11/half-close'], async () => {
   await using bus = await BusUnderTest.start({ instances: 2 });

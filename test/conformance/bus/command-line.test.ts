@@ -1,6 +1,6 @@
 // stdio Bus: its command line and configuration, and what it says when either is wrong.
 
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { busCommand, BusUnderTest, poolOf, skipForeign, writeConfig } from '../../helpers/bus.js';
@@ -201,9 +201,10 @@ verifies('bus/ours/trace', async (_, skip) => {
   await using running = await BusUnderTest.start({ args: ['--trace={base}/trace.log'] });
   await using client = await running.connect();
   await client.ask('login', { password: 'hunter2' });
+  const file = join(running.base, 'trace.log');
   const text = await until(() => {
-    const all = readFileSync(join(running.base, 'trace.log'), 'utf8');
-    return all.includes('login') && all;
+    const all = existsSync(file) && readFileSync(file, 'utf8');
+    return all !== false && all.includes('login') && all;
   }, 'the trace');
   expect(text).not.toContain('hunter2');
 });

@@ -76,7 +76,7 @@ verifies('bus/14.7/second-signal', async () => {
 
 verifies(['bus/14.7/kill', 'bus/14.7/stdin-first'], async () => {
   await using bus = await BusUnderTest.start({
-    limits: { drain_timeout_sec: 1 },
+    limits: { drain_timeout_sec: 10 }, // nothing is under way: it is only the longest grace that it gives
     worker: ['--stubborn', '--tree'],
   });
   await using client = await bus.connect();

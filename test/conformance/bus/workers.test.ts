@@ -34,7 +34,7 @@ verifies(['bus/row/20', 'bus/14.6/any-exit'], async () => {
     const { pid } = await client.ask('pid');
     await end(Number(pid));
     await until(() => !isAlive(Number(pid)), 'it to end');
-    const next = await until(async () => (await client.call('pid')).result, 'a new one', 20_000);
+    const next = await until(async () => (await client.call('pid')).result, 'a new one');
     expect(next['pid']).not.toBe(pid);
   }
 });
@@ -45,7 +45,7 @@ verifies(['bus/row/19', 'bus/14.6/back-off'], async () => {
     limits: { max_restarts: 100, restart_window_sec: 60 },
     awaitWorkers: false,
   });
-  await until(() => bus.starts() >= 4, 'four starts', 20_000);
+  await until(() => bus.starts() >= 4, 'four starts');
   const starts = bus.notes().flatMap(({ start, at }) => (start === true ? [at] : []));
   const gaps = starts.slice(1).map((at, n) => at - (starts[n] ?? 0));
   expect(gaps[0]).toBeGreaterThan(40);
@@ -61,11 +61,9 @@ verifies('bus/14.6/window', async () => {
   });
   await using client = await bus.connect();
   // The first may still reach a worker that is about to end; once they are given up there is none to reach.
-  await until(async () => (await client.call('pid')).error?.code === -32000, 'them to be given up', 20_000);
+  await until(async () => (await client.call('pid')).error?.code === -32000, 'them to be given up');
   await until(() => bus.starts() === 3, 'the last start');
-  const from = Date.now();
   expect(await client.call('pid')).toMatchObject({ error: { code: -32000 } });
-  expect(Date.now() - from).toBeLessThan(20_000);
   expect(bus.starts()).toBe(3);
   expect(bus.child.exitCode).toBeNull();
 });
@@ -87,7 +85,7 @@ verifies(['bus/row/21'], async () => {
   });
   for (let n = 0; n < 3; n++) expect(await client.ask('pid')).toEqual({ pid });
   expect(client.waiting).toBe(0);
-  expect(bus.stderr).not.toBe('');
+  await until(() => bus.stderr !== '', 'the log to tell');
 });
 
 verifies('bus/14.6/not-found', async (_, skip) => {
@@ -144,12 +142,16 @@ verifies('bus/ours/ping', async (_, skip) => {
   skipForeign(skip);
   await using bus = await BusUnderTest.start({
     pool: { ping: { method: 'pid', interval_ms: 1500, timeout_ms: 1500 } },
+    limits: { max_restarts: 100 },
   });
   await using client = await bus.connect();
-  const { pid } = await client.ask('pid');
-  await client.ask('deaf', { gate: bus.gate('never').path });
-  await until(() => !isAlive(Number(pid)), 'the deaf one to be ended', 15_000);
-  const next = await until(async () => (await client.call('pid')).result, 'a new one', 15_000);
+  // On a machine that has much else to do one that is not deaf may be late as well, and be ended before it is asked.
+  const { pid } = await until(
+    async () => (await client.call('deaf', { gate: bus.gate('never').path })).result,
+    'one that is deaf',
+  );
+  await until(() => !isAlive(Number(pid)), 'the deaf one to be ended');
+  const next = await until(async () => (await client.call('pid')).result, 'a new one');
   expect(next['pid']).not.toBe(pid);
 });
 
@@ -166,7 +168,7 @@ verifies('bus/ours/no-orphan', async (_, skip) => {
   }, 'the trees to stand');
   bus.child.kill('SIGKILL');
   await bus.ended;
-  await until(() => !below.some(isAlive), 'the end of all of them', 10_000);
+  await until(() => !below.some(isAlive), 'the end of all of them');
   // The socket that is left is stale: the next bus takes its place.
   await using next = await BusUnderTest.start({ pools: [poolOf('w')] });
   expect(next.child.exitCode).toBeNull();
@@ -228,7 +230,7 @@ verifies('bus/ours/rolling', async (_, skip) => {
   })();
   const answer = await control.call('bus/restart', {});
   expect(answer.error).toBeUndefined();
-  await until(() => bus.workers().length === 2 && !before.some(isAlive), 'two new workers', 20_000);
+  await until(() => bus.workers().length === 2 && !before.some(isAlive), 'two new workers');
   const sofar = served;
   await until(() => served > sofar + 5, 'the new ones to serve');
   stop.abort();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 import type { ExecClient } from './exec-client.js';
+import { inTime } from './in-time.js';
 
 /** Says who it is and waits for a file to appear, then ends by `then`. */
 export const waiting = (then: string): string =>
@@ -18,6 +19,19 @@ export async function startWaiting(
   const id = await client.start({ shell: true, command: waiting(then), detach: true, ...more });
   const pid = Number((await client.output(id, '\n')).replace('pid ', ''));
   return { id, pid };
+}
+
+/** As `startWaiting`, with a time that runs out some while after it has said who it is. */
+export async function startTimed(
+  client: ExecClient,
+  then: string,
+  firstMs: number,
+): Promise<{ id: string; pid: number }> {
+  return await inTime(firstMs, async (timeout_ms) => {
+    const id = await client.start({ shell: true, command: waiting(then), detach: true, timeout_ms });
+    const pid = await client.said(id, (text) => /pid (\d+)\n/.exec(text)?.[1]);
+    return pid === undefined ? undefined : { id, pid: Number(pid) };
+  });
 }
 
 export const letGo = (client: ExecClient): void => writeFileSync(join(client.root, 'go'), '');

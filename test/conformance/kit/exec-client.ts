@@ -146,6 +146,16 @@ export class ExecClient implements AsyncDisposable {
     );
   }
 
+  /** What `read` makes of its output so far, once that is something; undefined when the process ends before. */
+  async said<T>(id: string, read: (text: string) => T | undefined): Promise<T | undefined> {
+    const { found } = await until(() => {
+      const isOver = this.events(id).some(({ method }) => method === 'exec.exit');
+      const found = read(dataOf(this.events(id), 'exec.stdout').toString('utf8'));
+      return (isOver || found !== undefined) && { found };
+    }, `${id} to say it`);
+    return found;
+  }
+
   /** Resolves when the server has ended and its last word is in the log: nothing comes after that. */
   async hearAll(): Promise<void> {
     this.rexd.endInput();

@@ -65,18 +65,14 @@ export class StringdUnderTest extends Program {
 
   /** Resolves when it answers; rejects when it ends instead. */
   async ready(): Promise<void> {
-    await until(
-      async () => {
-        if (this.child.exitCode !== null || this.child.signalCode !== null)
-          throw new Error(`stringd has ended: ${this.stderr}`);
-        return await this.ask('/health').then(
-          ({ status }) => status === 200,
-          () => false,
-        );
-      },
-      'stringd to be ready',
-      50_000,
-    );
+    await until(async () => {
+      if (this.child.exitCode !== null || this.child.signalCode !== null)
+        throw new Error(`stringd has ended: ${this.stderr}`);
+      return await this.ask('/health').then(
+        ({ status }) => status === 200,
+        () => false,
+      );
+    }, 'stringd to be ready');
   }
 
   ask(path: string, options?: Ask): Promise<Reply> {
@@ -125,7 +121,7 @@ export function shareStringd(): () => StringdUnderTest {
   };
   beforeAll(async () => {
     shared = await StringdUnderTest.start();
-  }, 60_000);
+  });
   beforeEach(async () => {
     const { agents } = (await get().ask('/agents')).json as { agents: { id: string }[] };
     for (const { id } of agents) await get().ask(`/agents/${id}`, { method: 'DELETE' });

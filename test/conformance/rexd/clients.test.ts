@@ -91,7 +91,7 @@ verifies(
     await client.sh(`head -c ${MIB - 1} /dev/zero`);
     expect(client.longestLine).toBeLessThan(MIB);
   },
-  60_000,
+  300_000,
 );
 
 verifies('rexd/clients/exec', async () => {
@@ -105,7 +105,7 @@ verifies('rexd/clients/exec', async () => {
   expect(
     (
       await client.finish(
-        await client.start({ command: 'pwd', shell: true, login: true, cwd, timeout_ms: 10_000 }),
+        await client.start({ command: 'pwd', shell: true, login: true, cwd, timeout_ms: 60_000 }),
       )
     ).stdout.toString(),
   ).toContain(cwd);
@@ -116,7 +116,7 @@ verifies('rexd/clients/exec', async () => {
     login: false,
     detach: false,
     cwd,
-    timeout_ms: 10_000,
+    timeout_ms: 60_000,
     max_output_bytes: 2 * MIB,
   });
   expect((await client.finish(grep)).stdout.toString()).toBe('found\n');
@@ -128,7 +128,7 @@ verifies('rexd/clients/exec', async () => {
     login: false,
     cwd,
     env: { ADDED: 'yes' },
-    timeout_ms: 10_000,
+    timeout_ms: 60_000,
     max_output_bytes: 8 * MIB,
   });
   expect((await client.finish(added)).stdout.toString()).toBe('yes:path\n');

@@ -260,13 +260,13 @@ verifies('rexd/http/disconnect', async (_, skip) => {
 verifies('rexd/http/idle', async (_, skip) => {
   skipForeign(skip);
   await using brief = await DaemonUnderTest.start({
-    server: ['session_idle_ms = 2000'],
+    server: ['session_idle_ms = 6000'], // longer than a busy machine may take between two calls
     limits: { max_concurrent_sessions: 2 },
   });
   const [used, left] = [await brief.openSession(), await brief.openSession()];
   const started = await brief.ask('exec.start', { session_id: left, argv: ['sleep', '1000'] });
   const waited = await brief.ask('exec.start', { session_id: used, argv: ['sleep', '1000'] });
-  const wait = { session_id: used, process_id: waited['process_id'], timeout_ms: 4000 };
+  const wait = { session_id: used, process_id: waited['process_id'], timeout_ms: 8000 };
   // A call in progress keeps its session; a program that runs does not.
   expect(await brief.ask('exec.wait', wait)).toMatchObject({ status: 'running' });
   await until(() => !isAlive(Number(started['pid'])), 'the end of what nobody uses');

@@ -6,11 +6,10 @@ import { expect } from 'vitest';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { inTime } from '../kit/in-time.js';
 import { verifies } from '../kit/verifies.js';
 
-const GONE_MS = 20_000;
-/** Long enough to be started and heard of on a machine that has much else to do. */
-const TIMEOUT_MS = 3000;
+const TIMEOUT_MS = 2000;
 /** Below a command that stays, one with a mark of its own making and one that has a session of its own beside. */
 const FORGERS = `
   echo all $$.
@@ -21,9 +20,12 @@ const FORGERS = `
 for (const end of ['exec.kill', 'exec.kill of another server', 'timeout'] as const)
   verifies('rexd/ground/forged-mark', async () => {
     await using first = await ExecClient.open();
-    const command = { shell: true, command: FORGERS, detach: true };
-    const id = await first.start({ ...command, ...(end === 'timeout' && { timeout_ms: TIMEOUT_MS }) });
-    const pids = await saidBy(first, id, ['all', 'one', 'two']);
+    const { id, pids } = await inTime(TIMEOUT_MS, async (timeout_ms) => {
+      const command = { shell: true, command: FORGERS, detach: true };
+      const started = await first.start({ ...command, ...(end === 'timeout' && { timeout_ms }) });
+      const said = await saidBy(first, started, ['all', 'one', 'two']);
+      return said && { id: started, pids: said };
+    });
     if (end === 'exec.kill') await first.ask('exec.kill', { process_id: id });
     else {
       first.rexd.child.kill('SIGKILL');
@@ -31,7 +33,7 @@ for (const end of ['exec.kill', 'exec.kill of another server', 'timeout'] as con
       await using second = await ExecClient.open({ beside: first });
       if (end !== 'timeout') await second.ask('exec.kill', { process_id: id });
     }
-    await until(() => !pids.some(isAlive), 'the end of all three', GONE_MS);
+    await until(() => !pids.some(isAlive), 'the end of all three');
   });
 
 verifies('rexd/ground/forged-mark', async () => {
@@ -42,19 +44,19 @@ verifies('rexd/ground/forged-mark', async () => {
     shell: true,
     command: 'echo all $$.; exec sleep 1000',
   });
-  const [theirs = 0] = await saidBy(client, attached, ['all']);
+  const [theirs = 0] = (await saidBy(client, attached, ['all'])) ?? [];
   const mark = /(?:^|\0)HAWSER_MARK=([^\0]+)/.exec(readFileSync(`/proc/${theirs}/environ`, 'latin1'))?.[1];
   const id = await client.start({
     shell: true,
     command: `echo all $$.; HAWSER_MARK=${mark} setsid sh -c 'echo one $$.; exec sleep 1000' & wait; exec sleep 1000`,
     detach: true,
   });
-  const [detached = 0, forger = 0] = await saidBy(client, id, ['all', 'one']);
+  const [detached = 0, forger = 0] = (await saidBy(client, id, ['all', 'one'])) ?? [];
   await client.ask('session.close', { session_id: other });
-  await until(() => !isAlive(forger) && !isAlive(theirs), 'the end of what carries that mark', GONE_MS);
+  await until(() => !isAlive(forger) && !isAlive(theirs), 'the end of what carries that mark');
   expect(isAlive(detached)).toBe(true);
   await client.ask('exec.kill', { process_id: id, signal: 'KILL' });
-  await until(() => !isAlive(detached), 'the end of the detached one', GONE_MS);
+  await until(() => !isAlive(detached), 'the end of the detached one');
 });
 
 for (const detach of [true, false])
@@ -62,31 +64,45 @@ for (const detach of [true, false])
     await using client = await ExecClient.open();
     await using bystander = await ExecClient.open();
     const theirs = await bystander.start({ shell: true, command: 'echo all $$.; exec sleep 1000' });
-    const [victim = 0] = await saidBy(bystander, theirs, ['all']);
+    const [victim = 0] = (await saidBy(bystander, theirs, ['all'])) ?? [];
     const name = join(client.root, `x\n${victim} (y`);
     symlinkSync('/bin/sleep', name);
-    const id = await client.start({
-      shell: true,
-      command: `echo all $$.; env -i "$NAMED" 1000 & echo one $!.; wait`,
-      env: { NAMED: name },
-      ...(detach && { detach: true, timeout_ms: TIMEOUT_MS }),
+    const pids = await inTime(TIMEOUT_MS, async (timeout_ms) => {
+      const id = await client.start({
+        shell: true,
+        command: `echo all $$.; env -i "$NAMED" 1000 & echo one $!.; wait`,
+        env: { NAMED: name },
+        ...(detach && { detach: true, timeout_ms }),
+      });
+      const said = await saidBy(client, id, ['all', 'one']);
+      const isOver = (): boolean => client.events(id).some(({ method }) => method === 'exec.exit');
+      const isNamed = (): boolean => nameOf(said?.[1]).startsWith('x');
+      await until(() => isOver() || isNamed(), 'its name');
+      return isNamed() ? said : undefined;
     });
-    const pids = await saidBy(client, id, ['all', 'one']);
-    await until(() => readFileSync(`/proc/${pids[1]}/comm`, 'latin1').startsWith('x'), 'its name');
     client.rexd.child.kill('SIGKILL');
     await client.rexd.ended;
-    await until(() => !pids.some(isAlive), 'the end of both', GONE_MS);
+    await until(() => !pids.some(isAlive), 'the end of both');
     expect(isAlive(victim)).toBe(true);
   });
 
-/** The numbers of those who have said one. */
-async function saidBy(client: ExecClient, id: string, names: readonly string[]): Promise<number[]> {
-  return await until(
-    async () => {
-      const text = await client.output(id, '');
-      const found = names.map((name) => new RegExp(`\\b${name} (\\d+)\\.`).exec(text)?.[1]);
-      return found.every((pid) => pid !== undefined) && found.map(Number);
-    },
-    `word of ${names.join(', ')}`,
-  );
+/** The numbers of those who have said one; undefined when the process ends before. */
+async function saidBy(
+  client: ExecClient,
+  id: string,
+  names: readonly string[],
+): Promise<number[] | undefined> {
+  return await client.said(id, (text) => {
+    const found = names.map((name) => new RegExp(`\\b${name} (\\d+)\\.`).exec(text)?.[1]);
+    return found.every((pid) => pid !== undefined) ? found.map(Number) : undefined;
+  });
+}
+
+/** Empty when it is gone. */
+function nameOf(pid: number | undefined): string {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'latin1');
+  } catch {
+    return '';
+  }
 }

@@ -8,6 +8,7 @@ import { isAlive, running } from '../../helpers/proc.js';
 import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { inTime } from '../kit/in-time.js';
 import { whyNoSandbox } from '../kit/sandbox-here.js';
 import { makeGrounds, skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
@@ -184,12 +185,11 @@ verifies('rexd/ground/timeout-unmarked', async () => {
   await using first = await ExecClient.open();
   const command = 'echo $$; sleep 1000 & echo $!; wait';
   const argv = ['env', '-i', 'sh', '-c', command];
-  const id = await first.start({ argv, detach: true, timeout_ms: 400 });
-  const text = await until(async () => {
-    const all = await first.output(id, '');
-    return all.split('\n').length === 3 && all;
-  }, 'both numbers');
-  const pids = text.trim().split('\n').map(Number);
+  const { id, pids } = await inTime(400, async (timeout_ms) => {
+    const started = await first.start({ argv, detach: true, timeout_ms });
+    const said = await first.said(started, (text) => /^(\d+)\n(\d+)\n$/.exec(text)?.slice(1));
+    return said && { id: started, pids: said.map(Number) };
+  });
   first.rexd.child.kill('SIGKILL');
   await first.rexd.ended;
   await until(() => !pids.some(isAlive), 'the end of both');
@@ -260,7 +260,8 @@ verifies('rexd/ground/close-while-starting', async () => {
   );
   if ('result' in answer && answer.result !== undefined) return; // it was quicker
   await until(() => running().every(({ command }) => command !== `sleep ${seconds}`), 'it to be gone');
-  expect(readdirSync(join(client.rexd.grounds.state, 'rexd', 'detached'))).toEqual([]);
+  const left = (): string[] => readdirSync(join(client.rexd.grounds.state, 'rexd', 'detached'));
+  await until(() => left().length === 0, 'its folder to be gone');
 });
 
 verifies('rexd/ground/exceeded', async () => {
@@ -308,7 +309,7 @@ verifies('rexd/ground/shortage', async (_transport, skip) => {
   allow(8);
   const fromMs = Date.now();
   // What waits is looked at every second; three of them are as good as any number.
-  await until(() => Date.now() - fromMs > 3000, 'some looks', 10_000);
+  await until(() => Date.now() - fromMs > 3000, 'some looks');
   allow(1024);
   expect(client.events(id)).toEqual([]);
   expect(await client.ask('exec.wait', { process_id: id, timeout_ms: 1 })).toMatchObject({

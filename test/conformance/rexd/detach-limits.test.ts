@@ -3,8 +3,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { gone, letGo, listed, readWhole, startWaiting } from '../kit/detached.js';
+import { gone, letGo, listed, readWhole, startTimed, startWaiting } from '../kit/detached.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { inTime } from '../kit/in-time.js';
 import { verifies } from '../kit/verifies.js';
 import { isAlive } from '../../helpers/proc.js';
 import { until } from '../../helpers/wait.js';
@@ -12,7 +13,7 @@ import { until } from '../../helpers/wait.js';
 verifies('rexd/detach/timeout', async () => {
   await using client = await ExecClient.open({ limits: { default_timeout_ms: 100 } });
   const { id, pid } = await startWaiting(client, 'exit 0');
-  const late = await startWaiting(client, 'exit 0', { timeout_ms: 700 });
+  const late = await startTimed(client, 'exit 0', 700);
   client.rexd.child.kill('SIGKILL');
   await client.rexd.ended;
   await using second = await ExecClient.open({ beside: client });
@@ -39,13 +40,11 @@ verifies('rexd/detach/timeout', async () => {
 
 verifies('rexd/detach/timeout', async () => {
   await using client = await ExecClient.open();
-  const id = await client.start({
-    shell: true,
-    command: `echo $$; trap '' TERM; (trap '' TERM; echo $$; while :; do sleep 1000; done) & echo $!; while :; do sleep 1000; done`,
-    detach: true,
-    timeout_ms: 300,
+  const command = `echo $$; trap '' TERM; (trap '' TERM; echo $$; while :; do sleep 1000; done) & echo $!; while :; do sleep 1000; done`;
+  const { exit, stdout } = await inTime(300, async (timeout_ms) => {
+    const run = await client.run({ shell: true, command, detach: true, timeout_ms });
+    return run.stdout.toString().split('\n').length === 4 ? run : undefined; // both were deaf in time
   });
-  const { exit, stdout } = await client.finish(id);
   expect(exit).toMatchObject({ timed_out: true, signal: 'SIGKILL', exit_code: 137 });
   await gone([...stdout.toString().matchAll(/\d+/g)].map(Number));
 });

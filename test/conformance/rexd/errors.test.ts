@@ -70,7 +70,7 @@ const CODES: readonly Provoked[] = [
     code: -32003,
     data: { timeout_ms: 1000 },
     call: async (client) => {
-      const process_id = await client.start({ argv: ['sleep', '60'], timeout_ms: 20_000 });
+      const process_id = await client.start({ argv: ['sleep', '60'], timeout_ms: 60_000 });
       return ['exec.input', { process_id, data: 'x'.repeat(1_000_000) }];
     },
   },
@@ -131,8 +131,9 @@ const CODES: readonly Provoked[] = [
     code: -32008,
     data: { limit: 'max_processes_per_session', value: 2 },
     call: async (client) => {
-      await client.start({ argv: ['sleep', '60'] });
-      await client.start({ argv: ['sleep', '60'] });
+      const sleep = { argv: ['sleep', '60'], timeout_ms: 60_000 }; // longer than the one second of the others
+      await client.start(sleep);
+      await client.start(sleep);
       return ['exec.start', { argv: ['true'] }];
     },
   },
@@ -168,7 +169,7 @@ verifies(
     }
     expect(got).toEqual(wanted);
   },
-  90_000,
+  300_000,
 );
 
 verifies('rexd/errors/example', async () => {
@@ -314,5 +315,5 @@ verifies(
       session_id: client.sessionId,
     });
   },
-  60_000,
+  300_000,
 );

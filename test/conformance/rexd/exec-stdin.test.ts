@@ -79,12 +79,24 @@ verifies('rexd/exec.input/large', async () => {
 });
 
 verifies('rexd/exec.input/not-read', async () => {
-  await using client = await ExecClient.open({ limits: { default_timeout_ms: 2000 } });
-  const process_id = await client.start({ argv: ['sleep', '60'], timeout_ms: 60_000 });
   const data = 'x'.repeat(6 * MIB);
-  const answers = await Promise.all([1, 2, 3, 4].map(() => client.call('exec.input', { process_id, data })));
-  expect(answers.map(({ error }) => error?.code)).toEqual([-32003, -32003, -32008, -32008]);
-  expect(answers.find(({ error }) => error?.code === -32008)?.error?.data).toEqual({ limit: 16 * MIB });
-  expect(await client.ask('exec.kill', { process_id })).toEqual({ ok: true });
-  await client.finish(process_id);
+  const sleep = { argv: ['sleep', '200'], timeout_ms: 200_000 };
+  // Time that does not run out while they are sent, and time that does.
+  await using patient = await ExecClient.open({ limits: { default_timeout_ms: 150_000 } });
+  const process_id = await patient.start(sleep);
+  const taken = [1, 2].map(() => patient.call('exec.input', { process_id, data }));
+  for (let n = 0; n < 2; n++)
+    expect(await patient.refused('exec.input', { process_id, data })).toMatchObject({
+      code: -32008,
+      data: { limit: 16 * MIB },
+    });
+  expect(await patient.ask('exec.kill', { process_id })).toEqual({ ok: true });
+  await patient.finish(process_id);
+  await Promise.all(taken);
+  await using client = await ExecClient.open({ limits: { default_timeout_ms: 1000 } });
+  const other = await client.start(sleep);
+  const late = await Promise.all([1, 2].map(() => client.call('exec.input', { process_id: other, data })));
+  expect(late.map(({ error }) => error?.code)).toEqual([-32003, -32003]);
+  expect(await client.ask('exec.kill', { process_id: other })).toEqual({ ok: true });
+  await client.finish(other);
 });

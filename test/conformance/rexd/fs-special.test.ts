@@ -21,9 +21,6 @@ import { expect } from 'vitest';
 import { verifies } from '../kit/verifies.js';
 import { startFiles } from './fs-client.js';
 
-/** Answers of rexd come within this, or something waits for the other end of a pipe. */
-const PROMPTLY_MS = 20_000;
-
 verifies('rexd/fs/special-files-all', async () => {
   await using files = await startFiles();
   const at = (name: string): string => join(files.root, name);
@@ -54,9 +51,8 @@ verifies('rexd/fs/special-files-all', async () => {
         ['fs.search', { query: 'x', path }],
         ['fs.list', { path }],
       ] as const) {
-        const started = performance.now();
+        // Whoever waits for the other end of a pipe does not answer at all.
         expect((await files.refusal(method, params)).code, `${method} ${path}`).toBe(-32602);
-        expect(performance.now() - started, `${method} ${path}`).toBeLessThan(PROMPTLY_MS);
       }
     }
     for (const path of names.filter((name) => name !== 'link'))

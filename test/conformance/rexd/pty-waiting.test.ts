@@ -15,7 +15,7 @@ async function isWaiting(client: ExecClient, { processId }: Terminal): Promise<u
 }
 
 const untilWaiting = async (client: ExecClient, terminal: Terminal, name: string): Promise<void> => {
-  await until(async () => (await isWaiting(client, terminal)) === true, `${name} to wait for input`, 10_000);
+  await until(async () => (await isWaiting(client, terminal)) === true, `${name} to wait for input`);
 };
 
 /** Each announces itself, reads a line from the terminal, says so, and is busy for good. */

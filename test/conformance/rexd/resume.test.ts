@@ -10,6 +10,9 @@ import { auditText } from '../kit/read-audit.js';
 import { type Answer, RexdUnderTest } from '../kit/rexd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
+/** For what is to come before it: the wait ends with that. */
+const WAIT_MS = 50_000;
+
 interface Resumable {
   readonly client: ExecClient;
   readonly session_id: string;
@@ -145,7 +148,7 @@ verifies('rexd/resume/takeover', async () => {
   await second.demand(1, 'session.resume', resume(session, 1));
   await second.until('exec.exit');
   expect(seqs(second.events)).toEqual([2]);
-  await until(() => client.rexd.child.stdout.readableEnded, 'the end of the old connection', 10_000);
+  await until(() => client.rexd.child.stdout.readableEnded, 'the end of the old connection');
   await second.demand(2, 'session.close', { session_id });
   second.endInput();
   await second.ended;
@@ -180,7 +183,7 @@ verifies('rexd/resume/poll', async () => {
   const poll = async (after: number, wait_ms = 0): Promise<{ events: Event[]; event_seq: number }> =>
     (await client.ask('session.events', { session_id, after, wait_ms })) as never;
   expect(await poll(0)).toEqual({ events: [], event_seq: 0 });
-  const waiting = poll(0, 10_000);
+  const waiting = poll(0, WAIT_MS);
   const id = await client.start({ session_id, argv: ['echo', 'hello'] });
   const first = await waiting;
   expect(first.events[0]).toMatchObject({ method: 'exec.stdout', params: { event_seq: 1, data: 'hello\n' } });
@@ -272,7 +275,8 @@ verifies('rexd/resume/request-id-detached', async () => {
   expect(await later.ask('exec.start', params)).toMatchObject({ process_id: id, existing: true });
   const refusal = await later.refused('exec.start', { ...params, command: 'other' });
   expect(refusal).toMatchObject({ code: -32_602, data: { request_id: 'job' } });
-  await until(() => existsSync(join(client.root, 'ran')), 'the job');
+  const ran = join(client.root, 'ran');
+  await until(() => existsSync(ran) && readFileSync(ran, 'utf8') !== '', 'the job'); // a file is there before its first line
   await later.ask('exec.kill', { process_id: id, signal: 'KILL' });
   expect(await later.ask('exec.wait', { process_id: id })).toMatchObject({ signal: 'SIGKILL' });
   expect(readFileSync(join(client.root, 'ran'), 'utf8')).toBe('ran\n');
@@ -287,11 +291,11 @@ verifies('rexd/resume/follow', async () => {
   const read = (who: ExecClient, offset: number, wait_ms: number): Promise<Record<string, unknown>> =>
     who.ask('exec.read', { process_id: id, offset, wait_ms });
   expect(await read(later, 0, 30)).toMatchObject({ data: '', eof: false });
-  const waiting = [read(client, 0, 10_000), read(later, 0, 10_000)];
+  const waiting = [read(client, 0, WAIT_MS), read(later, 0, WAIT_MS)];
   writeFileSync(join(client.root, 'go'), '');
   for (const answer of await Promise.all(waiting))
     expect(answer).toMatchObject({ data: 'went\n', eof: false });
-  const last = [read(client, 5, 10_000), read(later, 5, 10_000)];
+  const last = [read(client, 5, WAIT_MS), read(later, 5, WAIT_MS)];
   writeFileSync(join(client.root, 'stop'), '');
   for (const answer of await Promise.all(last)) expect(answer).toMatchObject({ data: '', eof: true });
 });

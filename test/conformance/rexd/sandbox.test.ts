@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { bin, run } from '../../helpers/program.js';
 import { until } from '../../helpers/wait.js';
 import { ExecClient } from '../kit/exec-client.js';
+import { inTime } from '../kit/in-time.js';
 import { Terminal } from '../kit/pty-client.js';
 import { whyNoSandbox } from '../kit/sandbox-here.js';
 import { makeGrounds, skipForeign } from '../kit/target.js';
@@ -151,10 +152,11 @@ verifies('rexd/sandbox/ends', async () => {
   const ended = await client.finish(id);
   expect(ended.stdout.toString()).toContain('bye');
   expect(ended.exit).toMatchObject({ exit_code: 5 });
-  expect((await client.sh(polite, { timeout_ms: 700 })).exit).toMatchObject({
-    timed_out: true,
-    exit_code: 5,
+  const late = await inTime(700, async (timeout_ms) => {
+    const run = await client.sh(polite, { timeout_ms });
+    return run.stdout.includes('ready') ? run : undefined;
   });
+  expect(late.exit).toMatchObject({ timed_out: true, exit_code: 5 });
 });
 
 verifies('rexd/sandbox/ends', async () => {

@@ -159,7 +159,9 @@ verifies('rexd/wire/last-line', async () => {
   await using rexd = startRexd();
   rexd.write(`${request(1, 'session.open')}\n${request('last', 'session.open')}`);
   rexd.endInput();
-  expect((await rexd.rest()).map((line) => (JSON.parse(line) as Answer).id)).toEqual([1, 'last']);
+  expect(new Set((await rexd.rest()).map((line) => (JSON.parse(line) as Answer).id))).toEqual(
+    new Set([1, 'last']),
+  );
   expect(await rexd.ended).toEqual({ code: 0, signal: null });
 });
 
@@ -173,7 +175,7 @@ verifies('rexd/wire/last-line', async () => {
 verifies('rexd/wire/crlf', async () => {
   await using rexd = startRexd();
   rexd.write(`${request(1, 'session.open')}\r\n${request(2, 'session.open')}\r\n`);
-  expect([(await rexd.answer()).id, (await rexd.answer()).id]).toEqual([1, 2]);
+  expect(new Set([(await rexd.answer()).id, (await rexd.answer()).id])).toEqual(new Set([1, 2]));
   expect((await rexd.exchange('\r')).error?.code).toBe(-32700);
 });
 

@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import { bin, Program } from '../../helpers/program.js';
+import { until } from '../../helpers/wait.js';
 import { StringdUnderTest } from '../kit/stringd-under-test.js';
 import { skipForeign } from '../kit/target.js';
 import { verifies } from '../kit/verifies.js';
@@ -38,7 +39,7 @@ verifies('string/bin/flags', async (_, skip) => {
 verifies('string/bin/second', async (_, skip) => {
   skipForeign(skip);
   await using stringd = await StringdUnderTest.start();
-  expect(stringd.stderr).toContain(`stringd: listening on ${stringd.url}\n`);
+  await until(() => stringd.stderr.includes(`stringd: listening on ${stringd.url}\n`), 'its word');
   for (const data of [stringd.base, `${stringd.base}/other`]) {
     const { code, stderr } = await run([], {
       STRING_PORT: String(stringd.port),

@@ -6,10 +6,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { bin, Program } from '../../helpers/program.js';
+import { freePort } from '../../helpers/free-port.js';
 import { removeFolder } from '../../helpers/remove-folder.js';
 import { until } from '../../helpers/wait.js';
 import { string, stringEnvironment } from '../kit/string-cli.js';
-import { freePort } from '../../helpers/free-port.js';
 import { makeBase } from '../kit/stringd-under-test.js';
 import { verifies } from '../kit/verifies.js';
 
@@ -69,10 +69,11 @@ verifies('string/cli/daemon', async () => {
   const { pid } = JSON.parse((await place.call('--json', 'daemon', 'status')).stdout) as { pid: number };
   expect(started.stdout).toContain(`(pid ${pid})`);
   process.kill(pid, 'SIGKILL');
-  await until(async () => (await place.call('daemon', 'status')).code === 1, 'it to be gone');
-  expect((await place.call('daemon', 'status')).stderr).toContain(
-    `process ${pid} was killed and has left its lock`,
-  );
+  const left = `process ${pid} was killed and has left its lock`;
+  await until(async () => {
+    const { code, stderr } = await place.call('daemon', 'status');
+    return code === 1 && stderr.includes(left);
+  }, 'it to be gone');
   expect((await place.call('daemon', 'start')).stdout).toContain('stringd started');
   expect(await place.call('--daemon', 'stop')).toMatchObject({ code: 0, stdout: 'stringd stopped\n' });
   expect(await place.call('--daemon', 'stop')).toMatchObject({ code: 0, stdout: 'stringd is not running\n' });
@@ -102,11 +103,7 @@ verifies('string/cli/foreground', async () => {
       env: { ...stringEnvironment(place), STRING_PORT: undefined },
     },
   );
-  await until(
-    () => daemon.stderr.includes(`listening on http://127.0.0.1:${place.port}`),
-    'it to listen',
-    50_000,
-  );
+  await until(() => daemon.stderr.includes(`listening on http://127.0.0.1:${place.port}`), 'it to listen');
   expect((await place.call('--no-start', '/info')).code).toBe(0);
   const other = await string({ base: place.base, port: await freePort() }, ['daemon', 'status']);
   expect([other.code, other.stderr]).toEqual([

@@ -36,14 +36,10 @@ async function stateOf(stringd: StringdUnderTest, topic: string) {
 }
 
 async function waitFor(stringd: StringdUnderTest, topic: string, queued: number): Promise<void> {
-  await until(
-    async () => {
-      const state = await stateOf(stringd, topic);
-      return state?.executing === true && state.queue_length === queued;
-    },
-    `${queued} to wait in ${topic}`,
-    20_000,
-  );
+  await until(async () => {
+    const state = await stateOf(stringd, topic);
+    return state?.executing === true && state.queue_length === queued;
+  }, `${queued} to wait in ${topic}`);
 }
 
 verifies('string/queue/order', async () => {
@@ -86,7 +82,7 @@ verifies('string/queue/timeout', async (_, skip) => {
   await using place = await openDaemon({ waits: { queueMs: 100 } });
   const gate = join(place.root, 'gate');
   const first = place.exec('main', `/exec echo > ${gate}-begun; while [ ! -e ${gate} ]; do sleep 0.02; done`);
-  await until(() => existsSync(`${gate}-begun`), 'the first to run', 20_000);
+  await until(() => existsSync(`${gate}-begun`), 'the first to run');
   const late = await place.exec('main', '/info');
   const message = 'Timed out waiting in queue.';
   expect([late.status, late.json]).toEqual([504, { error: 'QUEUE_TIMEOUT', message }]);
@@ -149,10 +145,10 @@ verifies('string/sessions/shell', async () => {
   const [one, two] = [await pidOf('bash:one'), await pidOf('bash:two')];
   expect([one, two].every((pid) => existsSync(`/proc/${pid}`))).toBe(true);
   await stringd.ask('/sessions/me/bash:one', { method: 'DELETE' });
-  await until(() => !existsSync(`/proc/${one}`), 'the shell to end', 15_000);
+  await until(() => !existsSync(`/proc/${one}`), 'the shell to end');
   expect(existsSync(`/proc/${two}`)).toBe(true);
   await stringd.ask('/agents/me', { method: 'DELETE' });
-  await until(() => !existsSync(`/proc/${two}`), 'the other shell to end', 15_000);
+  await until(() => !existsSync(`/proc/${two}`), 'the other shell to end');
 });
 
 verifies('string/ext/stream', async () => {
