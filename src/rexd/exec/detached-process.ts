@@ -33,7 +33,7 @@ export type DetachedRequest = Omit<ExecRequest, 'scope' | 'spoolDir' | 'timeoutM
 };
 
 /** For whoever has called it off and closes the session at once: how long the word about its end may take. */
-const LAST_WORD_MS = 1000;
+const LAST_WORD_MS = 5000;
 
 export class DetachedProcess extends LiveProcess {
   override readonly detached = true;

@@ -6,7 +6,7 @@ const BWRAP = ['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--uns
 
 /** Why no sandbox can be made here; undefined when one can. */
 export function whyNoSandbox(): string | undefined {
-  const { error, status, stderr } = spawnSync('bwrap', BWRAP, { encoding: 'utf8', timeout: 10_000 });
+  const { error, status, stderr } = spawnSync('bwrap', BWRAP, { encoding: 'utf8', timeout: 60_000 });
   if (error !== undefined) return `bwrap: ${error.message}`;
   return status === 0 ? undefined : `bwrap does not work here: ${stderr.trim()}`;
 }
