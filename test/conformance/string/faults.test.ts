@@ -148,7 +148,7 @@ verifies('string/fault/new-home', async () => {
     'main',
     `/exec touch ${gate}-begun; while [ ! -e ${gate} ]; do sleep 0.02; done; echo whole`,
   );
-  await until(() => existsSync(`${gate}-begun`), 'the command to run', 20_000);
+  await until(() => existsSync(`${gate}-begun`), 'the command to run');
   const home = join(stringd.base, 'moved');
   expect((await stringd.ask('/agents', { json: { agent_id: 'me', home } })).json).toMatchObject({ home });
   writeFileSync(gate, '');

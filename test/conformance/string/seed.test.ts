@@ -142,9 +142,9 @@ verifies('string/seed/executing', async () => {
   const stringd = shared();
   const gate = join(stringd.base, 'gate');
   const running = [stringd.exec('main', `/exec while [ ! -e ${gate} ]; do sleep 0.02; done`)];
-  await until(async () => (await sessions())[0]?.executing === true, 'the first to run', 20_000);
+  await until(async () => (await sessions())[0]?.executing === true, 'the first to run');
   running.push(stringd.exec('main', '/info'));
-  await until(async () => (await sessions())[0]?.queue_length === 1, 'the second to wait', 20_000);
+  await until(async () => (await sessions())[0]?.queue_length === 1, 'the second to wait');
   writeFileSync(gate, '');
   await Promise.all(running);
   expect(await sessions()).toMatchObject([{ topic: 'main', executing: false, queue_length: 0 }]);
