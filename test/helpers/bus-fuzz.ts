@@ -9,6 +9,8 @@ import { breakLine, type Random, randomObject, randomValue } from './random-json
 export interface FuzzOptions {
   readonly lines: number;
   readonly maxMs: number;
+  /** Clients that talk to their end, however long that takes. */
+  readonly least?: number;
   readonly seed?: number;
   readonly onProgress?: (lines: number) => void;
 }
@@ -25,7 +27,13 @@ const AT_ONCE = 8;
 const BATCH = 24;
 const MAX_FAULTS = 10;
 
-export async function fuzzBus({ lines, maxMs, seed = 5, onProgress }: FuzzOptions): Promise<FuzzReport> {
+export async function fuzzBus({
+  lines,
+  maxMs,
+  least = 0,
+  seed = 5,
+  onProgress,
+}: FuzzOptions): Promise<FuzzReport> {
   const report: FuzzReport = { lines: 0, answered: 0, closed: 0, fromWorkers: 0, faults: [] };
   await using bus = await BusUnderTest.start({
     pools: [{ id: 'f', command: process.execPath, args: [fixture('fuzz-worker.mjs')], instances: 2 }],
@@ -33,8 +41,9 @@ export async function fuzzBus({ lines, maxMs, seed = 5, onProgress }: FuzzOption
     args: ['--log-level', 'error'],
   });
   const end = Date.now() + maxMs;
+  const goesOn = (): boolean => Date.now() < end || report.closed < least;
   const lane = async (): Promise<void> => {
-    while (report.lines < lines && Date.now() < end && report.faults.length < MAX_FAULTS) {
+    while (report.lines < lines && goesOn() && report.faults.length < MAX_FAULTS) {
       await using peer = await bus.connect();
       await talk(peer, seed, report).catch((error: unknown) => report.faults.push(String(error)));
       onProgress?.(report.lines);

@@ -11,6 +11,8 @@ export interface VerifyOptions {
   /** Stops when so many messages have been checked, or after so long, whichever comes first. */
   readonly messages: number;
   readonly maxMs?: number;
+  /** Results before which it does not stop for the time. */
+  readonly least?: number;
   readonly clients?: number;
   readonly workers?: number;
   readonly window?: number;
@@ -92,7 +94,9 @@ export async function verifyBus(options: VerifyOptions): Promise<VerifyReport> {
   let nextSample = progressEveryMs;
   while (counts.messages < options.messages && faults.length < MAX_FAULTS && bus.child.exitCode === null) {
     const elapsed = Date.now() - from;
-    if (options.maxMs !== undefined && elapsed > options.maxMs) break;
+    const isEnough =
+      options.least === undefined || (counts.results > options.least && counts.disconnects > 0);
+    if (options.maxMs !== undefined && elapsed > options.maxMs && isEnough) break;
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
     if (due(vanishEveryMs)) replaceOne('vanish');
     if (due(vanishEveryMs)) replaceOne('finish');

@@ -11,11 +11,11 @@ const SEED = Number(process.env['HAWSER_SEED'] ?? 20_261_116);
 test(
   'right lines are answered byte for byte, wrong ones close their client alone, rubbish of workers reaches nobody',
   async () => {
-    const report = await fuzzBus({ lines: LINES, maxMs: MAX_MS, seed: SEED });
+    const report = await fuzzBus({ lines: LINES, maxMs: MAX_MS, least: 30, seed: SEED });
     expect(report.faults).toEqual([]);
     expect(report.answered).toBeGreaterThan(500);
     expect(report.closed).toBeGreaterThan(20);
     expect(report.fromWorkers).toBeGreaterThan(200);
   },
-  MAX_MS + 60_000,
+  MAX_MS + 300_000,
 );

@@ -91,11 +91,7 @@ async function activate(server: Server, lines: readonly string[] = []): Promise<
     server: lines,
     stdin: fdOf(server),
   });
-  await until(
-    () => daemon.stderr.includes('rexd: listening on') || daemon.child.exitCode !== null,
-    'rexd',
-    20_000,
-  );
+  await until(() => daemon.stderr.includes('rexd: listening on') || daemon.child.exitCode !== null, 'rexd');
   server.close(); // ours alone: the daemon has its own
   return daemon;
 }

@@ -224,10 +224,14 @@ export class Pty extends Resource {
     // What the program has written lies in the terminal and is little; there is no need to wait for a reader.
     this.#allowance += MAX_REST_BYTES;
     this.#master.resume();
-    this.#hold = setTimeout(() => {
-      this.#outputHeld = true;
-      this.#master.finish();
-    }, DRAIN_AFTER_EXIT_MS);
+    // Where we were held up ourselves, an end that has come meanwhile is heard first.
+    this.#hold = setTimeout(() => setImmediate(() => this.#giveUpWaiting()), DRAIN_AFTER_EXIT_MS);
+  }
+
+  #giveUpWaiting(): void {
+    if (this.#outputEnded) return;
+    this.#outputHeld = true;
+    this.#master.finish();
   }
 
   #endOutput(): void {

@@ -226,7 +226,9 @@ export class BashShell extends Resource {
     this.#cwd = this.#whereReally(message.cwd);
     submission.complete(message.status);
     if (submission.over) return;
-    const timer = setTimeout(() => submission.giveUpOnMark(), MARK_WAIT_MS);
+    // Where we were held up ourselves, it is read before it is given up.
+    const giveUp = (): void => void (submission.over || submission.giveUpOnMark());
+    const timer = setTimeout(() => setImmediate(giveUp), MARK_WAIT_MS);
     void submission.ended.then(() => clearTimeout(timer));
   }
 

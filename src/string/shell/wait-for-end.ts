@@ -31,10 +31,12 @@ export async function waitForEnd(
   const { timeoutMs, signal, endOnly = false } = options;
   let stop = (): void => {};
   const interrupted = new Promise<WaitOutcome>((resolve) => {
+    // Where we were held up ourselves, what the shell has said meanwhile is heard before it is judged by its silence.
     const look = setInterval(() => {
-      if (!endOnly && isWaiting(shell, submission)) resolve({ kind: 'waiting' });
+      if (endOnly || !isWaiting(shell, submission)) return;
+      setImmediate(() => isWaiting(shell, submission) && resolve({ kind: 'waiting' }));
     }, LOOK_MS);
-    const limit = setTimeout(() => resolve({ kind: 'timeout' }), timeoutMs);
+    const limit = setTimeout(() => setImmediate(() => resolve({ kind: 'timeout' })), timeoutMs);
     const cancel = (): void => resolve({ kind: 'cancelled' });
     if (signal.aborted) cancel();
     signal.addEventListener('abort', cancel, { once: true });

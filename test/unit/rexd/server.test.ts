@@ -12,7 +12,7 @@ import { linkedPair } from '../../../src/wire/transport/memory.js';
 import { removeFolder } from '../../helpers/remove-folder.js';
 
 /** What a busy machine may add. */
-const SLACK_MS = 15_000;
+const SLACK_MS = 60_000;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Log;
 

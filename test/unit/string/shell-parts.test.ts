@@ -221,11 +221,12 @@ describe('what a shell tells', () => {
       if (message.kind === 'prompt') heard.push(message.line);
     });
     try {
-      writeSync(pipe.writeFd, 'x'.repeat(MAX_MESSAGE_BYTES + 1));
-      await new Promise((resolve) => setTimeout(resolve, 20)); // two pieces, not one
+      // Read as one piece, since it was all there; the next is another one, since this was heard before it came.
+      writeSync(pipe.writeFd, `p 0\0${'x'.repeat(MAX_MESSAGE_BYTES + 1)}`);
+      await until(() => heard.includes(0), 'the first message');
       writeSync(pipe.writeFd, 'p 1\0p 2\0');
-      await until(() => heard.includes(2), 'the second message');
-      expect(heard).toEqual([1, 2]);
+      await until(() => heard.includes(2), 'the third message');
+      expect(heard).toEqual([0, 1, 2]);
     } finally {
       pipe.close();
     }

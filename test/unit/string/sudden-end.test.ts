@@ -26,7 +26,7 @@ test('shells end with the daemon, topics do not', { timeout: 120_000 }, async ()
     expect(pids.every(isAlive)).toBe(true);
     host.kill('SIGKILL');
     await once(host, 'exit');
-    await until(() => !pids.some(isAlive), 'the end of the shell', 20_000);
+    await until(() => !pids.some(isAlive), 'the end of the shell');
     const agent = { id: 'default', home, allowedPaths: [] };
     const log = openLog({ name: 'test', level: 'silent' });
     await using runtime = new Runtime({ agent, dataDir, services: fakeServices(), log });

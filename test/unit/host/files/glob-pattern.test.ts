@@ -12,6 +12,9 @@ import {
 import { compileSegment } from '../../../../src/host/files/glob-segment.js';
 import { runs } from '../../../helpers/runs.js';
 
+/** Milliseconds on any machine; what tries every way takes years. Of the processor, which others may be using. */
+const MOST_CPU_US = 10_000_000;
+
 function matches(pattern: string, name: string, dot = false): boolean {
   const segment = compileSegment(pattern, { dot });
   if (segment.kind === 'match') return segment.test(name);
@@ -80,10 +83,10 @@ describe('one name', () => {
   });
 
   test('takes no time to speak of, however many stars', () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     const pattern = `${'*a'.repeat(60)}*b`;
     for (let i = 0; i < 100; i++) expect(matches(pattern, 'a'.repeat(255))).toBe(false);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(process.cpuUsage(start).user).toBeLessThan(MOST_CPU_US);
   });
 });
 
@@ -135,10 +138,10 @@ describe('braces', () => {
       }),
       { numRuns: runs(2000) },
     );
-    const start = performance.now();
+    const start = process.cpuUsage();
     for (const hard of ['{'.repeat(4000), '{a'.repeat(1300), '},'.repeat(2000), '{,'.repeat(2000)])
       expandBraces(hard);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    expect(process.cpuUsage(start).user).toBeLessThan(MOST_CPU_US);
   });
 });
 

@@ -115,7 +115,7 @@ describe('finding', () => {
       ),
       { numRuns: 200 },
     );
-  }, 60_000);
+  });
 });
 
 describe('links', () => {

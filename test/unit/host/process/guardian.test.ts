@@ -7,7 +7,6 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../../src/base/ids.js';
-import { NAME_AFTER_MS } from '../../../../src/host/process/guardian.js';
 import { GUARDIAN_GRACE_MS, GUARDIAN_SCRIPT } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
 import { type Grove, plantGrove, TREE } from '../../../fixtures/process/grove.js';
@@ -16,8 +15,6 @@ import { removeFolder } from '../../../helpers/remove-folder.js';
 import { until } from '../../../helpers/wait.js';
 
 const HOST = fileURLToPath(new URL('../../../fixtures/process/host.ts', import.meta.url));
-/** About 2 s when the machine has nothing else to do: one second of grace, and sweeps by a shell script. */
-const GONE_MS = 10_000;
 const KINDS = [
   'family',
   'session',
@@ -34,7 +31,7 @@ beforeEach(() => {
   grove = plantGrove();
 });
 afterEach(() => {
-  for (const { pid } of grove.alive()) process.kill(pid, 'SIGKILL');
+  for (const { pid } of grove.alive()) endNow(pid);
   grove[Symbol.dispose]();
 });
 
@@ -73,24 +70,30 @@ async function endHost(child: ChildProcess, signal: NodeJS.Signals): Promise<voi
   await exited;
 }
 
+function endNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // It was about to end anyway.
+  }
+}
+
 /** The processes of the host itself; some tools it runs on end a moment later than it does. */
 function leftOf(child: ChildProcess): Running[] {
   return [...grove.alive(), ...descendants(child.pid ?? 0)];
 }
 
-test('kill -9 of a host and its group leaves none of its trees, no guardian and no directory', {
-  timeout: 30_000,
-}, async () => {
+test('kill -9 of a host and its group leaves none of its trees, no guardian and no directory', async () => {
   const { child, guardian } = await startHost(...KINDS);
   const dir = dirOf(guardian);
   expect(existsSync(dir)).toBe(true);
   await until(() => grove.alive().length >= 15 && grove.hasDeaf(), 'the trees to stand');
   const killedAtMs = performance.now();
   await endHost(child, 'SIGKILL');
-  await until(() => leftOf(child).length === 0, 'everyone to be gone', GONE_MS);
+  await until(() => leftOf(child).length === 0, 'everyone to be gone');
   // Those who ignore TERM have had their grace.
   expect(performance.now() - killedAtMs).toBeGreaterThanOrEqual(GUARDIAN_GRACE_MS);
-  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone');
   expect(existsSync(dir)).toBe(false);
 });
 
@@ -98,7 +101,7 @@ test('a host that ends without cleaning up is cleaned up after, and what it deta
   const { child, guardian } = await startHost('family', 'detached');
   await until(() => grove.alive().length >= 6, 'the trees to stand');
   await endHost(child, 'SIGTERM');
-  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone');
   expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
   expect(await reapOrphans()).toMatchObject({ survivors: [] });
   expect(grove.alive()).toHaveLength(1);
@@ -111,7 +114,7 @@ test.each([
   const { child, guardian } = await startHostWith(env, 'family', 'daemon', 'detached');
   await until(() => grove.alive().length >= 9, 'the trees to stand');
   await endHost(child, 'SIGKILL');
-  await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+  await until(() => !isAlive(guardian.pid), 'the guardian to be gone');
   expect(grove.alive().map(({ command }) => command)).toEqual([`${grove.nap} 300`]);
 });
 
@@ -122,10 +125,8 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     const naps = (): Running[] => grove.alive().filter(({ command }) => command === `${grove.nap} 300`);
     await until(() => naps().length === 4, 'all to stand');
     const kept = naps().filter(({ ppid }) => ppid === child.pid);
-    const stoodAtMs = performance.now();
-    await until(() => performance.now() - stoodAtMs > 4 * NAME_AFTER_MS, 'the leaders to be named');
     await endHost(child, signal);
-    await until(() => !isAlive(guardian.pid), 'the guardian to be gone', GONE_MS);
+    await until(() => !isAlive(guardian.pid), 'the guardian to be gone');
     expect(kept).toHaveLength(1);
     expect(grove.alive().map(({ pid }) => pid)).toEqual(kept.map(({ pid }) => pid));
   },
@@ -171,7 +172,7 @@ test('the guardian waits in a session of its own, as a child of nobody, and igno
   await until(() => ignores(guardian, constants.signals.SIGTERM), 'the guardian to ignore signals');
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(guardian.pid, signal);
   await endHost(child, 'SIGKILL');
-  await until(() => grove.alive().length === 0 && !isAlive(guardian.pid), 'everyone to be gone', GONE_MS);
+  await until(() => grove.alive().length === 0 && !isAlive(guardian.pid), 'everyone to be gone');
 });
 
 test('what host and guardian left, both killed, is reaped by the next daemon', async () => {

@@ -27,7 +27,7 @@ test('of the members of an ended leader’s session no more are remembered than 
   expect(stragglersUnder(mark)).toHaveLength(2);
   expect(leaderOf(mark)).toBeUndefined();
   // The third is of the same session, and found by that.
-  expect(await stopTree(mark)).toEqual({ asked: 3, killed: 0 });
+  expect(await stopTree(mark, { graceMs: 60_000 })).toEqual({ asked: 3, killed: 0 });
 });
 
 test('no more leaders are named to the guardian than the limit allows, and none that are gone', () => {

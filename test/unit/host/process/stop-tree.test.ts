@@ -30,7 +30,7 @@ async function grow(kind: string, count = 2) {
 
 test('a tree that listens ends at TERM, and nobody is killed', async () => {
   const held = await grow('family', 5);
-  const report = await held.stop({ graceMs: 10_000 });
+  const report = await held.stop({ graceMs: 60_000 });
   expect(grove.alive()).toEqual([]);
   expect(report).toEqual({ asked: 5, killed: 0 });
   expect(await held.exited).toMatchObject({ code: null, signal: 'SIGTERM' });
@@ -66,7 +66,7 @@ test('a member of the session that has no mark is found after the leader has end
 test('a stopped process is woken to hear TERM', async () => {
   const held = await grow('stopped', 1);
   await until(() => grove.alive().some(({ state }) => state === 'T'), 'the process to stop');
-  expect(await held.stop({ graceMs: 10_000 })).toEqual({ asked: 1, killed: 0 });
+  expect(await held.stop({ graceMs: 60_000 })).toEqual({ asked: 1, killed: 0 });
 });
 
 test('callers who come together share one ladder, and the shortest grace counts', async () => {

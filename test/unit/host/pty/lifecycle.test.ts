@@ -215,10 +215,10 @@ test(`${TERMINALS} terminals leave no descriptor and no terminal behind`, async 
   const terminals = readdirSync('/dev/pts').length;
   for (let round = 0; round < TERMINALS / 10; round++) await Promise.all(Array.from({ length: 10 }, open));
   await until(() => openFiles('self').length <= files, 'descriptors to be closed').catch(() => {});
-  expect(openFiles('self').length).toBe(files);
+  expect(openFiles('self').length).toBeLessThanOrEqual(files);
   // Others on this machine open and close terminals too, but not hundreds.
   expect(readdirSync('/dev/pts').length).toBeLessThan(terminals + 100);
-}, 120_000);
+});
 
 test('a launch that fails leaves nothing behind', async () => {
   await openPty({ argv: ['no-such-program'], env }).catch(() => {});
@@ -227,7 +227,7 @@ test('a launch that fails leaves nothing behind', async () => {
     await expect(openPty({ argv: ['true'], env, cwd: '/no/such/place' })).rejects.toThrow('not found');
     await expect(openPty({ argv: ['no-such-program'], env })).rejects.toThrow('not found');
   }
-  expect(openFiles('self').length).toBe(before);
+  await until(() => openFiles('self').length <= before, 'descriptors to be closed');
 });
 
 function refuses(check: () => void): boolean {

@@ -178,16 +178,16 @@ test('eight processes lose no update', async () => {
   expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ count: 400 });
   const counts = running.flatMap(({ lines }) => lines.slice(1).map(Number)).sort((a, b) => a - b);
   expect(counts).toEqual(Array.from({ length: 400 }, (_, i) => i + 1));
-}, 60_000);
+});
 
 test('writers killed at any moment leave the last count they announced, or the one after', async () => {
   using programs = new Programs('counter');
   for (let round = 0; round < runs(15, 6); round++) {
     const running = programs.start(path, '100000');
-    await until(() => running.lines.length > 1 + (round % 5), 'some counts', 20_000);
+    await until(() => running.lines.length > 1 + (round % 5), 'some counts');
     await running.kill();
     const announced = Number(running.lines.at(-1));
     const { count } = JSON.parse(readFileSync(path, 'utf8')) as { count: number };
     expect([announced, announced + 1]).toContain(count);
   }
-}, 60_000);
+});

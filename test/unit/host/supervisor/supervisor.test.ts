@@ -104,6 +104,7 @@ describe('a pool', () => {
       },
     });
     await until(() => pool.workers[0]?.state === 'failed', 'the first to be given up');
+    await pool.settled(); // the other may take longer to begin
     expect(pool.ready.map(({ id }) => id)).toEqual(['p/1']);
     expect(born).toBe(4);
     await pool.close();
@@ -126,13 +127,13 @@ describe('a pool', () => {
   });
 
   test.each([
-    ['greets wrongly', ['-c', 'echo hello; exec sleep 300'], 'unexpected greeting: hello\n'],
-    ['does not greet in time', ['-c', 'exec sleep 300'], 'timed out after 50 ms'],
-  ])('a worker that %s is a failed start', async (_what, args, message) => {
+    ['greets wrongly', ['-c', 'echo hello; exec sleep 300'], 60_000, 'unexpected greeting: hello\n'],
+    ['does not greet in time', ['-c', 'exec sleep 300'], 50, 'timed out after 50 ms'],
+  ])('a worker that %s is a failed start', async (_what, args, readyTimeoutMs, message) => {
     const { pool, events } = makePool({
       args,
       attach: firstLine,
-      readyTimeoutMs: 50,
+      readyTimeoutMs,
       restart: { maxRestarts: 0 },
     });
     await pool.settled();
@@ -234,7 +235,8 @@ describe('a worker', () => {
   });
 
   test('that does not end with its input is asked by TERM half a second later', async () => {
-    const { pool, events } = makePool({ args: ['-c', 'echo ready; exec sleep 300'], attach: firstLine });
+    const args = ['-c', 'echo ready; exec sleep 300'];
+    const { pool, events } = makePool({ args, attach: firstLine, graceMs: 60_000 });
     await pool.settled();
     const stoppedAtMs = performance.now();
     await pool.workers[0]?.stop();
@@ -263,6 +265,8 @@ describe('a worker', () => {
 });
 
 describe('draining', () => {
+  afterEach(() => void vi.useRealTimers());
+
   test('refuses new work, waits for what is in hand, then ends the input', async () => {
     const { pool, events } = makePool({ args: SERVE, attach: firstLine });
     await pool.settled();
@@ -272,6 +276,7 @@ describe('draining', () => {
     const drained = pool.drain(30_000);
     expect(worker?.hold()).toBeUndefined();
     expect(worker?.process?.running).toBe(true);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // it has all the time it needs
     work?.[Symbol.dispose]();
     expect(await drained).toBe(0);
     // It ended by itself when its input did: no signal was needed.

@@ -81,11 +81,11 @@ describe('refused', () => {
 
 test('a file of equal lines and a hunk of many take no time to speak of', async () => {
   const hunk = Array.from({ length: 20_000 }, () => '-x');
-  const started = performance.now();
+  const started = process.cpuUsage(); // of the processor, which others may be using
   await expect(apply('x\n'.repeat(200_000), ...hunk)).rejects.toMatchObject({
     data: { reason: 'hunk_ambiguous' },
   });
-  expect(performance.now() - started).toBeLessThan(5000);
+  expect(process.cpuUsage(started).user).toBeLessThan(10_000_000);
 });
 
 test('the difference of two files, applied to the first, is the second', async () => {
@@ -207,8 +207,9 @@ test(`no more than ${MAX_PLACES_TOLD} places are told`, async () => {
 test(`a file of more than ${MAX_PATCHED_LINES} lines is not patched, one of as many is, in little memory`, async () => {
   const lines = Buffer.alloc(MAX_PATCHED_LINES, '\n');
   const hunk = ['-', '+x', '*** End of File'];
+  const before = process.memoryUsage().heapUsed; // what others have left there
   expect((await apply(lines, ...hunk)).endsWith('\nx\n')).toBe(true);
-  expect(process.memoryUsage().heapUsed).toBeLessThan(200 * 1024 * 1024);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
   await expect(apply(Buffer.concat([lines, Buffer.from('\n')]), ...hunk)).rejects.toMatchObject({
     code: 'too_large',
     limit: MAX_PATCHED_LINES,

@@ -30,11 +30,12 @@ test('a result over the limit is refused before any of it is made', async () => 
 
 test('sixteen million places are replaced in no more memory than the two files', async () => {
   const content = Buffer.alloc(16_000_000, 'a');
+  const before = process.memoryUsage().heapUsed; // what others have left there
   const { content: result, replacements } = await replaceText(content, 'a', 'b', ALL);
   expect(replacements).toBe(content.length);
   expect(result.equals(Buffer.alloc(content.length, 'b'))).toBe(true);
-  expect(process.memoryUsage().heapUsed).toBeLessThan(200 * 1024 * 1024);
-}, 30_000);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(200 * 1024 * 1024);
+});
 
 test('a call that is called off ends', async () => {
   const aborted = new AbortController();

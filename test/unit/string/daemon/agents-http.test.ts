@@ -75,7 +75,11 @@ test('too many events by one webhook are told to come later', async () => {
   const path = new URL(webhook_url).pathname;
   const post = () => place.ask(path, { method: 'POST', body: 'x' });
   expect([(await post()).status, (await post()).status]).toEqual([202, 202]);
-  const refused = await post();
+  // On a machine that takes a second for a request, there is room for one more by then.
+  const refused = await until(async () => {
+    const reply = await post();
+    return reply.status !== 202 && reply;
+  }, 'one too many');
   expect([refused.status, refused.json]).toEqual([
     429,
     { error: 'RATE_LIMITED', message: expect.any(String) },
@@ -111,11 +115,11 @@ test('a JSON route refuses what says that it is no JSON, as a form of a web page
 
 test('/shutdown answers first, and asks for the end a moment later', async () => {
   await using place = await openDaemon();
+  const asked = Date.now();
   const { json } = await place.ask('/shutdown', { method: 'POST' });
-  const answered = Date.now();
   expect(json).toEqual({ ok: true, message: 'stringd shutting down' });
   const stopped = await until(() => place.stops[0], 'the end to be asked for');
-  expect(stopped - answered).toBeGreaterThanOrEqual(SHUTDOWN_GRACE_MS - 15);
+  expect(stopped - asked).toBeGreaterThanOrEqual(SHUTDOWN_GRACE_MS - 2); // timers count whole milliseconds
 });
 
 test('a second daemon on the same data is refused, and names the process', async () => {
@@ -144,7 +148,7 @@ test('there is an end to event streams', async () => {
   const streams = Array.from({ length: MAX_EVENT_STREAMS }, () =>
     place.stream('/events/stream', { headers: ME }),
   );
-  await until(() => streams.every(({ status }) => status === 200), 'all streams', 20_000);
+  await until(() => streams.every(({ status }) => status === 200), 'all streams');
   expect((await place.ask('/events/stream', { headers: ME })).status).toBe(503);
   for (const stream of streams) stream[Symbol.dispose]();
   await until(async () => {

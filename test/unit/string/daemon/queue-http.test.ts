@@ -189,14 +189,10 @@ test('a shell is interrupted while its command runs', async () => {
   await using place = await openDaemon();
   const running = place.exec('bash:dev', 'sleep 60');
   await until(() => executing(place, 'bash:dev'), 'the shell to execute');
-  await until(
-    async () => {
-      await place.exec('bash:dev', '//interrupt');
-      return (await executing(place, 'bash:dev')) === false;
-    },
-    'the command to end',
-    15_000,
-  );
+  await until(async () => {
+    await place.exec('bash:dev', '//interrupt');
+    return (await executing(place, 'bash:dev')) === false;
+  }, 'the command to end');
   expect((await running).events[0]?.data).toMatchObject({ ok: false, topic_type: 'bash' });
 });
 
