@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { ERROR_CODES } from '../src/rexd/protocol/errors.js';
 import { EVENTS, METHODS } from '../src/rexd/protocol.js';
 import { renderBusConfigPage } from './bus-config-page.js';
+import { renderCommandsPage } from './commands-page.js';
 import { renderConfigPage } from './config-page.js';
 import { renderStringdPage } from './http-page.js';
 import { renderLimitsPage } from './limits-page.js';
@@ -16,6 +17,7 @@ const pages: Readonly<Record<string, () => string>> = {
   'docs/bus-config.md': renderBusConfigPage,
   'docs/config.md': renderConfigPage,
   'docs/limits.md': renderLimitsPage,
+  'docs/protocol/string-commands.md': renderCommandsPage,
   'docs/protocol/stringd.md': renderStringdPage,
   'docs/protocol/rexd.md': () =>
     renderProtocolPage({

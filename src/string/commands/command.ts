@@ -15,6 +15,16 @@ import type { Topic, TopicType } from '../topic.js';
 export const COMMAND_GROUPS = ['hub', 'navigate', 'inspect', 'edit', 'state', 'topics', 'events'] as const;
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
+export const GROUP_TITLES: Readonly<Record<CommandGroup, string>> = {
+  navigate: 'Navigate',
+  inspect: 'Inspect',
+  edit: 'Edit',
+  state: 'State and shell',
+  topics: 'Topics',
+  events: 'Events',
+  hub: 'This hub',
+};
+
 export interface Command {
   readonly name: string;
   readonly aliases?: readonly string[];

@@ -36,6 +36,7 @@ export async function changeText(
     target,
     before: read.file,
     after: edited.text,
+    within: edited.within,
     system: ({ bytes }) => describe(edited.count, bytes),
   });
 }

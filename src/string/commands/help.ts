@@ -2,17 +2,7 @@
 
 import { succeed } from '../result.js';
 import type { Topic } from '../topic.js';
-import { COMMAND_GROUPS, type Command, type CommandGroup } from './command.js';
-
-const TITLES: Readonly<Record<CommandGroup, string>> = {
-  navigate: 'Navigate',
-  inspect: 'Inspect',
-  edit: 'Edit',
-  state: 'State and shell',
-  topics: 'Topics',
-  events: 'Events',
-  hub: 'This hub',
-};
+import { COMMAND_GROUPS, type Command, GROUP_TITLES } from './command.js';
 
 /** The table is handed in: the help is itself a row of it. */
 export function makeHelpCommand(commandsIn: (topic: Topic) => readonly Command[]): Command {
@@ -30,7 +20,7 @@ function renderHelp(commands: readonly Command[]): string {
   return COMMAND_GROUPS.map((group) => {
     const rows = commands.filter((command) => command.group === group);
     if (rows.length === 0) return undefined;
-    return `${TITLES[group]}:\n${rows.map(({ usage, summary }) => `  ${usage.padEnd(width)}${summary}`).join('\n')}`;
+    return `${GROUP_TITLES[group]}:\n${rows.map(({ usage, summary }) => `  ${usage.padEnd(width)}${summary}`).join('\n')}`;
   })
     .filter((section) => section !== undefined)
     .join('\n\n');

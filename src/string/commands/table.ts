@@ -22,7 +22,7 @@ import { undoCommand } from './undo.js';
 import { verifyCommand } from './verify.js';
 import { writeCommand } from './write.js';
 
-const COMMANDS: readonly Command[] = [
+export const COMMANDS: readonly Command[] = [
   openCommand,
   backCommand,
   refreshCommand,
@@ -45,7 +45,7 @@ const COMMANDS: readonly Command[] = [
 ];
 
 /** What a hub can do beyond what can be done everywhere. */
-const HUB_VERBS: Readonly<Partial<Record<Hub, readonly Command[]>>> = {
+export const HUB_VERBS: Readonly<Partial<Record<Hub, readonly Command[]>>> = {
   agent: AGENT_VERBS,
   event: EVENT_HUB_VERBS,
   system: SYSTEM_VERBS,

@@ -5,7 +5,7 @@ import { AlreadyExistsError, ConflictError } from '../../host/files/errors.js';
 import { writeFile } from '../../host/files/write.js';
 import type { CommandCall } from '../commands/command.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { EditTarget } from './edit-target.js';
+import type { EditTarget, LineRange } from './edit-target.js';
 import { countLines } from './edit-text.js';
 import { diffLines } from './line-diff.js';
 import { diffViewOf, showDiff, showGutter, summarise } from './show-diff.js';
@@ -20,6 +20,8 @@ export interface FileChange {
   readonly after: string;
   /** The line that says what was done; it is told how large the file is now. */
   readonly system: (written: { readonly bytes: number; readonly lines: number }) => string;
+  /** What ChanFlow shows of the surroundings. */
+  readonly within?: LineRange | undefined;
   /** Whatever the file is by now. */
   readonly force?: boolean;
 }
@@ -67,12 +69,13 @@ export async function describeDifference(
   call: CommandCall,
   before: string | undefined,
   after: string,
+  within?: LineRange,
 ): Promise<{ readonly plain: string; readonly gutter: string; readonly summary: string }> {
   const view = diffViewOf(call.session.variables);
   const diff = await diffLines(before ?? '', after, view.context);
   return {
     plain: showDiff(diff, view, before === undefined),
-    gutter: showGutter(diff, view),
+    gutter: showGutter(diff, view, within),
     summary: summarise(diff),
   };
 }
@@ -81,9 +84,10 @@ async function describe(call: CommandCall, change: FileChange, bytes: number): P
   const { target, before, after } = change;
   const show = before?.show ?? ((text: string) => text);
   const { files } = call.runtime;
-  const difference = before?.isBinary === true
-    ? { plain: '(binary)', gutter: '', summary: `${bytes} bytes` }
-    : await describeDifference(call, before && show(before.text), show(after));
+  const difference =
+    before?.isBinary === true
+      ? { plain: '(binary)', gutter: '', summary: `${bytes} bytes` }
+      : await describeDifference(call, before && show(before.text), show(after), change.within);
   const suffix = target.shown.slice(target.file.length);
   return {
     ok: true,

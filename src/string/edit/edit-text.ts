@@ -8,7 +8,15 @@ import type { LineRange } from './edit-target.js';
 export const MAX_SHOWN_MATCHES = 5;
 const MATCH_CHARS = 80;
 
-export type Edited = { readonly ok: true; readonly text: string; readonly count: number } | Failure;
+export type Edited =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly count: number;
+      /** Lines of the new text beyond which nothing needs to be shown: a block is its own surroundings. */
+      readonly within?: LineRange;
+    }
+  | Failure;
 
 /** The blank lines at both ends of the block stay, and the heading, and the markers. */
 export function editBlock(
@@ -38,7 +46,11 @@ export function editBlock(
       `Block #${id} would not be found again after this edit of ${file}.`,
       'Nothing was written. A marker, or a code fence that is not closed, is in the new text.',
     );
-  return { ok: true, text: edited, count: 1 };
+  const within = {
+    first: countLines(edited.slice(0, again.outer.start)) + 1,
+    last: countLines(edited.slice(0, again.outer.end)),
+  };
+  return { ok: true, text: edited, count: 1, within };
 }
 
 /** No text at all takes the lines out. */

@@ -1,5 +1,6 @@
 // A difference as text: two columns of numbers for plain surfaces, a gutter for ChanFlow.
 
+import type { LineRange } from './edit-target.js';
 import type { DiffRow, LineDiff } from './line-diff.js';
 
 export interface DiffView {
@@ -41,10 +42,14 @@ export function showDiff(diff: LineDiff, view: DiffView, isNew: boolean): string
   });
 }
 
-export function showGutter(diff: LineDiff, view: DiffView): string {
-  if (diff.rows.length === 0) return '';
-  const width = widthOf(diff.rows);
-  return cut(diff, view, (row) => {
+/** Of what is unchanged, only what lies `within`. */
+export function showGutter(diff: LineDiff, view: DiffView, within?: LineRange): string {
+  const isShown = (row: DiffRow): boolean =>
+    row.kind !== 'keep' || within === undefined || (row.new >= within.first && row.new <= within.last);
+  const rows = diff.rows.filter(isShown);
+  if (rows.length === 0) return '';
+  const width = widthOf(rows);
+  return cut({ ...diff, rows }, view, (row) => {
     if (row.kind === 'gap') return ' ...';
     const number = String(row.kind === 'remove' ? row.old : row.new).padStart(width);
     return ` ${number} ${row.kind === 'keep' ? ' ' : SIGNS[row.kind]}│ ${row.text}`;

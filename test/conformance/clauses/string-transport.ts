@@ -1,5 +1,5 @@
-// The clauses of the transport: ChanFlow text, by POST /chanflow and by the filter of the command line. What needs documents that
-// can be edited (mode=edit, actions) is not among them yet.
+// The clauses of the transport: ChanFlow text, by POST /chanflow and by the filter of the command line. Edits have clauses of their
+// own; what needs actions is not among them yet.
 
 import type { Clause } from './clause.js';
 

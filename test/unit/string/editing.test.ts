@@ -200,7 +200,6 @@ describe('/edit', () => {
       [
         '✓ ~/m.md#decisions — Added 2 lines, removed 1 line',
         '',
-        ' 2  │ ',
         ' 3  │ <!-- #decisions -->',
         ' 4  │ ## Decisions',
         ' 5 -│ (none yet)',

@@ -2,9 +2,11 @@
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { MAX_UNDO_BYTES, MAX_UNDO_STEPS } from '../../../src/string/edit/undo-store.js';
 import { renderFeedback } from '../../../src/string/result.js';
+import { runs } from '../../helpers/runs.js';
 import { makePlace, type Place } from './place.js';
 
 function put(place: Place, name: string, content: string | Buffer): void {
@@ -78,6 +80,36 @@ describe('/undo', () => {
     writeFileSync(older(MAX_UNDO_STEPS), Buffer.alloc(MAX_UNDO_BYTES));
     await place.run('main', '/append a.md\n0');
     expect(readdirSync(folder)).toHaveLength(2);
+  });
+
+  test('gives every byte back, whatever was done', async () => {
+    await using place = makePlace();
+    const start = '# One\r\ntext\r\n\r\n<!-- #b -->\r\nblock\r\n<!-- /b -->\r\n';
+    const edit = fc.constantFrom(
+      '/append a.md\nmore\n',
+      '/edit a.md#b\nnew\n\n  lines',
+      '/edit a.md#one\nsection',
+      '/replace a.md:L1-L2\n',
+      '/replace a.md --all\ne\n---\nE',
+      '/write --force a.md\nall new',
+      '/write --force a.md\n# One\n\n<!-- #b -->\n<!-- /b -->',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 4 }), async (commands) => {
+        put(place, 'a.md', start);
+        const files = [start];
+        for (const cmd of commands) {
+          const { ok } = await place.run('main', cmd);
+          if (ok && get(place, 'a.md') !== files.at(-1)) files.push(get(place, 'a.md'));
+        }
+        for (const before of files.slice(0, -1).toReversed()) {
+          await place.run('main', '/undo');
+          expect(get(place, 'a.md')).toBe(before);
+        }
+        expect(await place.run('main', '/undo')).toMatchObject({ code: 'NOT_FOUND' });
+      }),
+      { numRuns: runs(200, 15) },
+    );
   });
 
   test('costs as much as was changed, not as the file is large', async () => {
