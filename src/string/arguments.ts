@@ -62,11 +62,16 @@ export interface Arguments {
 export interface ArgumentRules {
   /** Options that never take a value, so that they do not swallow the next word. */
   readonly flags?: readonly string[];
+  /** Options whose only values are `true` and `false`: they leave any other word alone. */
+  readonly booleans?: readonly string[];
   /** The long names of short options. */
   readonly short?: Readonly<Record<string, string>>;
 }
 
-export function parseArguments(text: string, { flags = [], short = {} }: ArgumentRules = {}): Arguments {
+export function parseArguments(
+  text: string,
+  { flags = [], booleans = [], short = {} }: ArgumentRules = {},
+): Arguments {
   const words = splitWords(text);
   const options = new Map<string, string | true>();
   const operands: string[] = [];
@@ -89,6 +94,7 @@ export function parseArguments(text: string, { flags = [], short = {} }: Argumen
     const next = words[at + 1];
     if (value !== undefined) options.set(name, value);
     else if (flags.includes(name) || next === undefined || isOption(next)) options.set(name, true);
+    else if (booleans.includes(name) && !/^(?:true|false)$/iu.test(next.text)) options.set(name, true);
     else {
       options.set(name, next.text);
       at += 1;

@@ -10,6 +10,8 @@ export type ErrorCode =
   | 'COMMAND_UNSUPPORTED'
   | 'CONFLICT'
   | 'LOAD_ERROR'
+  /** An answer of 401 or 403. */
+  | 'AUTH_REQUIRED'
   | 'INTERNAL_ERROR'
   | 'BUSY'
   | 'TIMEOUT'

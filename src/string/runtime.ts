@@ -5,6 +5,7 @@ import { toError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
 import { parseCommandLine } from './command-line.js';
+import { actByName } from './commands/act.js';
 import type { CommandCall, RuntimeParts } from './commands/command.js';
 import { findCommand } from './commands/table.js';
 import { PageCache } from './document/page-cache.js';
@@ -182,27 +183,23 @@ export class Runtime extends Resource {
     if (this.closing) throw new Error('The agent is being closed.');
   }
 
-  #dispatch(
-    session: Session,
-    { topic: asked, cmd, signal, emit }: RunCall,
-  ): CommandResult | Promise<CommandResult> {
+  async #dispatch(session: Session, { topic: asked, cmd, signal, emit }: RunCall): Promise<CommandResult> {
     const call: Omit<CommandCall, 'line'> = { session, runtime: this.#parts, signal, emit };
     if (session.topic.type === 'bash') {
       const opens = asked.type !== 'bash' || opensShell(session.topic, cmd);
-      return opens ? openShell(call) : runInShell(call, cmd);
+      return await (opens ? openShell(call) : runInShell(call, cmd));
     }
     // Nothing said to a hub shows it.
     const line = parseCommandLine(session.topic.type === 'hub' && cmd.trim() === '' ? '/open' : cmd);
     if (line === undefined)
       return fail('COMMAND_UNSUPPORTED', 'Commands must start with /. Use /help for details.');
     const command = findCommand(session.topic, line.verb);
-    if (command === undefined)
-      return fail(
-        'COMMAND_UNSUPPORTED',
-        `Unknown command: /${line.word}`,
-        'Use /info to see available commands.',
-      );
-    return command.run({ ...call, line });
+    if (command !== undefined) return await command.run({ ...call, line });
+    // Not a command: it may be one of the actions of the page.
+    return (
+      (await actByName({ ...call, line })) ??
+      fail('COMMAND_UNSUPPORTED', `Unknown command: /${line.word}`, 'Use /info to see available commands.')
+    );
   }
 }
 

@@ -12,12 +12,22 @@ import type { Sessions } from '../session/sessions.js';
 import type { Shells } from '../shell/shells.js';
 import type { Topic, TopicType } from '../topic.js';
 
-export const COMMAND_GROUPS = ['hub', 'navigate', 'inspect', 'edit', 'state', 'topics', 'events'] as const;
+export const COMMAND_GROUPS = [
+  'hub',
+  'navigate',
+  'inspect',
+  'act',
+  'edit',
+  'state',
+  'topics',
+  'events',
+] as const;
 export type CommandGroup = (typeof COMMAND_GROUPS)[number];
 
 export const GROUP_TITLES: Readonly<Record<CommandGroup, string>> = {
   navigate: 'Navigate',
   inspect: 'Inspect',
+  act: 'Actions and packages',
   edit: 'Edit',
   state: 'State and shell',
   topics: 'Topics',

@@ -4,6 +4,7 @@ import { AGENT_VERBS } from '../hubs/agent.js';
 import { EVENT_HUB_VERBS } from '../hubs/event.js';
 import { SYSTEM_VERBS } from '../hubs/system.js';
 import type { Hub, Topic } from '../topic.js';
+import { actCommand } from './act.js';
 import { appendCommand } from './append.js';
 import { closeCommand } from './close.js';
 import type { Command } from './command.js';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly Command[] = [
   infoCommand,
   sourceCommand,
   lsCommand,
+  actCommand,
   writeCommand,
   appendCommand,
   editCommand,

@@ -22,7 +22,7 @@ export class TooManyShellsError extends LocalError {
 }
 
 /** A pager waits for keys, and whoever reads here reads it all anyway. */
-const NO_PAGER = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat' };
+export const NO_PAGER = { PAGER: 'cat', GIT_PAGER: 'cat', MANPAGER: 'cat' };
 
 export interface ShellsOptions {
   readonly agent: AgentPlace;

@@ -1,0 +1,62 @@
+// Runs an action: the order of things, from the words of the caller to what is shown.
+
+import { type CommandResult, type Failure, fail } from '../result.js';
+import type { Action } from './action.js';
+import { describeAction, missingFlags } from './describe-action.js';
+import { UnfitValueError } from './fill-command.js';
+import { UnfitRequestError } from './fill-request.js';
+import { type Inputs, readInputs, unresolved } from './read-inputs.js';
+import { ActionRefusedError } from './refused.js';
+import { addSetupHint } from './requirements.js';
+import { UnresolvedVariableError } from './resolve-variable.js';
+import { runCommandAction } from './run-command-action.js';
+import { runHttpAction } from './run-http-action.js';
+import { type Scene, surroundingsOf } from './scene.js';
+import { splitTemplate } from './slot.js';
+
+/** `text`: all that follows the name of the action. */
+export async function runAction(scene: Scene, action: Action, text: string): Promise<CommandResult> {
+  const inputs = await readInputs(action, text, surroundingsOf(scene));
+  if ('ok' in inputs) return addSetupHint(scene, inputs);
+  if (inputs.help || asksForSchema(action, text)) return describeAction(action);
+  if (scene.trust === 'remote' && action.method === 'CLI')
+    return fail(
+      'FILE_NOT_ALLOWED',
+      'Remote SFMD can only run HTTP actions.',
+      'Commands are run for documents of this machine, and for packages that were installed.',
+    );
+  const missing = missingFields(scene, action, inputs);
+  if (missing.length > 0) return addSetupHint(scene, missingFlags(action, missing));
+  try {
+    const run = action.method === 'CLI' ? runCommandAction : runHttpAction;
+    const result = await run(scene, action, inputs);
+    return result.ok ? result : addSetupHint(scene, result);
+  } catch (thrown) {
+    return addSetupHint(scene, explain(thrown));
+  }
+}
+
+/** Nothing given, and something needed: then one wants to know what. `--` says that it is meant so. */
+function asksForSchema({ fields }: Action, text: string): boolean {
+  return text.trim() === '' && fields.some((field) => field.required && field.default === undefined);
+}
+
+/** A variable of the topic stands in for a field in the address or the command. */
+function missingFields({ call }: Scene, action: Action, { values }: Inputs): string[] {
+  const inTarget = new Set(
+    splitTemplate(action.target).flatMap((part) => (part.kind === 'slot' ? [part.slot.name] : [])),
+  );
+  return action.fields
+    .filter(({ name, required }) => required && !values.has(name))
+    .filter(({ name }) => !(inTarget.has(name) && call.session.variables.has(name)))
+    .map(({ name }) => name);
+}
+
+function explain(thrown: unknown): Failure {
+  if (thrown instanceof ActionRefusedError) return thrown.failure;
+  if (thrown instanceof UnresolvedVariableError)
+    return fail('INVALID_PAYLOAD', ...unresolved(thrown.variable));
+  if (thrown instanceof UnfitValueError || thrown instanceof UnfitRequestError)
+    return fail('INVALID_PAYLOAD', thrown.message);
+  throw thrown;
+}
