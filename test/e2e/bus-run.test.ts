@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
+import { ask } from '../helpers/http-ask.js';
 import { bin, Program, type ProgramOptions, run } from '../helpers/program.js';
 import { until } from '../helpers/wait.js';
 import { removeFolder } from '../helpers/remove-folder.js';
@@ -204,6 +205,7 @@ describe('signals', () => {
     const worker = Number((await client.ask('pid')).result);
     const grandchild = Number((await client.ask('grandchild')).result);
     client.send({ id: 1, method: 'sleep', params: { ms: 60_000 } });
+    await client.ask('pid'); // what was sent before it is under way
     bus.child.kill('SIGTERM');
     await until(() => bus.stderr.includes('draining'), 'the drain');
     bus.child.kill('SIGTERM');
@@ -293,8 +295,9 @@ describe('looking on', () => {
     ]);
     using client = new Client(path);
     await client.ask('echo', { secret: 'do-not-tell' });
-    const text = await run(command('stats', '--unix', path));
-    expect(text.stdout).toContain('pool echo: 2 of 2 ready');
+    const areReady = async (): Promise<boolean> =>
+      (await run(command('stats', '--unix', path))).stdout.includes('pool echo: 2 of 2 ready');
+    await until(areReady, 'both workers to be ready');
     const json = await run(command('stats', '--unix', path, '--json'));
     const before = JSON.parse(json.stdout) as { pools: { workers: { pid: number }[] }[] };
     const restart = await run(command('restart', '--unix', path, '--pool', 'echo'));
@@ -306,17 +309,27 @@ describe('looking on', () => {
     const wrong = await run(command('restart', '--unix', path, '--pool', 'none'));
     expect(wrong.code).toBe(1);
 
-    const records = bus.stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(records.some(({ msg, address }) => msg === 'listening' && address === `unix:${path}`)).toBe(true);
-    expect(records.some(({ msg, worker }) => msg === 'worker is up' && worker === 'echo/0')).toBe(true);
-    const url = String(records.find(({ url }) => url !== undefined)?.['url']);
-    const metrics = await fetch(url);
-    expect(await metrics.text()).toContain('stdio_bus_workers{pool="echo",state="ready"} 2');
-    const health = await fetch(new URL('/health', url));
-    expect(await health.json()).toEqual({ status: 'ok' });
+    const records = (): Record<string, unknown>[] =>
+      bus.stderr
+        .split('\n')
+        .slice(0, -1) // the last one may not be whole yet
+        .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const isThere = (fits: (record: Record<string, unknown>) => boolean) => () => records().find(fits);
+    await until(
+      isThere(({ msg, address }) => msg === 'listening' && address === `unix:${path}`),
+      'its word',
+    );
+    await until(
+      isThere(({ msg, worker }) => msg === 'worker is up' && worker === 'echo/0'),
+      'the word of a worker',
+    );
+    const { url } = await until(
+      isThere((record) => record['url'] !== undefined),
+      'where the metrics are',
+    );
+    const metrics = await ask(String(url), new URL(String(url)).pathname);
+    expect(metrics.text).toContain('stdio_bus_workers{pool="echo",state="ready"} 2');
+    expect((await ask(String(url), '/health')).json).toEqual({ status: 'ok' });
 
     bus.child.kill('SIGTERM');
     await bus.ended;

@@ -72,14 +72,10 @@ test.each([
 ])('three ACP agents serve two editors at once, each session by its own agent (%s)', async (_, more) => {
   await using bus = await BusUnderTest.start({ pools: [pool('acp-agent.mjs', 3, more)] });
   await using watcher = await bus.connect();
-  await until(
-    async () => {
-      const { pools } = (await watcher.ask('bus/stats')) as unknown as { pools: { ready: number }[] };
-      return pools[0]?.ready === 3;
-    },
-    'three agents to be ready',
-    20_000,
-  );
+  await until(async () => {
+    const { pools } = (await watcher.ask('bus/stats')) as unknown as { pools: { ready: number }[] };
+    return pools[0]?.ready === 3;
+  }, 'three agents to be ready');
   const all = await Promise.all([useAgent(bus), useAgent(bus)]);
   const sessions = new Map(all.flatMap((shown) => [...shown]));
   expect(sessions.size).toBe(4);

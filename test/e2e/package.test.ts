@@ -1,6 +1,5 @@
 // The package as its users get it: packed, installed into an empty folder, imported and run.
 
-import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +26,16 @@ interface Packed {
 let folder: string;
 let packed: Packed;
 
-beforeAll(() => {
+beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'hawser-package-'));
   // prepack would build again; what is tested here was built from the same sources at the start of this run.
-  const report = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], repository);
+  const report = await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], repository);
   [packed] = JSON.parse(report) as [Packed];
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  npm(['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)], folder);
+  await npm(
+    ['install', '--no-audit', '--no-fund', '--prefer-offline', join(folder, packed.filename)],
+    folder,
+  );
 }, 300_000);
 
 afterAll(() => removeFolder(folder));
@@ -84,6 +86,8 @@ test('every dependency is justified in docs/dependencies.md', () => {
   expect(all.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-function npm(args: readonly string[], cwd: string): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+async function npm(args: readonly string[], cwd: string): Promise<string> {
+  const { code, stdout, stderr } = await run(['npm', ...args], { cwd });
+  expect(code, stderr).toBe(0);
+  return stdout;
 }

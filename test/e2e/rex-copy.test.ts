@@ -1,6 +1,7 @@
 // rex cp, as its users call it: between this machine and targets behind a stand-in for ssh.
 
 import { spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   existsSync,
@@ -14,6 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { markedWith } from '../helpers/proc.js';
 import { bin } from '../helpers/program.js';
 import { BYTES, clear, rexFarFiles } from '../helpers/rex-far-files.js';
 import { until } from '../helpers/wait.js';
@@ -24,7 +26,10 @@ beforeEach(() => clear(home));
 afterAll(() => home[Symbol.dispose]());
 
 describe('cp', () => {
-  const big = Buffer.alloc(20 * 1024 * 1024, BYTES);
+  /** More than the stand-in for ssh lets pass while it holds, however it is compressed. */
+  const big = randomBytes(20 * 1024 * 1024);
+  /** All that rex and the far side have started has ended, and nobody writes any more. */
+  const isQuiet = (): boolean => markedWith('HOME', folder).length === 0;
 
   test('goes both ways and from target to target, with mode and time', async () => {
     writeFileSync(join(here, 'f'), BYTES, { mode: 0o751 });
@@ -75,15 +80,18 @@ describe('cp', () => {
 
   test('that is interrupted leaves no goal, and the same command goes on where it stopped', async () => {
     writeFileSync(join(here, 'big'), big);
-    const child = home.start(['cp', 'big', 'web:']);
+    const gate = join(folder, 'gate-up');
+    const child = home.start(['cp', 'big', 'web:'], { HELD: 'up', GATE: gate });
     let said = '';
-    child.stderr.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const parts = (): string[] => readdirSync(far).filter((name) => name.endsWith('.rex-part'));
-    await until(() => parts().length > 0 || child.exitCode !== null, 'a part', 20_000);
+    await until(() => parts().length > 0 || child.exitCode !== null, 'a part');
     child.kill('SIGINT');
+    writeFileSync(gate, '');
     const [code] = (await once(child, 'close')) as [number | null];
     expect([code, existsSync(join(far, 'big'))], said).toEqual([130, false]);
     expect(said).toContain('the same command goes on where it stopped');
+    await until(isQuiet, 'the far side to end');
     const [part = ''] = parts();
     const kept = statSync(join(far, part)).size;
     const again = await rex(['cp', '--json', 'big', 'web:']);
@@ -94,13 +102,16 @@ describe('cp', () => {
 
   test('whose connection is cut, by either end, goes on where it stopped', async () => {
     writeFileSync(join(far, 'big'), big);
-    const child = home.start(['cp', 'web:big', '.']);
+    const gate = join(folder, 'gate-down');
+    const child = home.start(['cp', 'web:big', '.'], { HELD: 'down', GATE: gate });
     const isPart = (name: string): boolean =>
       name.endsWith('.rex-part') && statSync(join(here, name)).size > 0;
     const parts = (): string[] => readdirSync(here).filter(isPart);
-    await until(() => parts().length > 0 || child.exitCode !== null, 'a part', 20_000);
+    await until(() => parts().length > 0 || child.exitCode !== null, 'a part');
     child.kill('SIGKILL');
     await once(child, 'close');
+    writeFileSync(gate, '');
+    await until(isQuiet, 'the far side to end');
     expect(existsSync(join(here, 'big'))).toBe(false);
     const again = await rex(['cp', '--json', 'web:big', '.']);
     const summary = JSON.parse(again.out) as { resumed_bytes: number };

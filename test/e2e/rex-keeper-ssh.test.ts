@@ -21,12 +21,16 @@ test('calls through ssh use a kept connection, and what a killed call ran there 
   const first = await home.rex(['exec', 'box', '--', 'sh', '-c', 'echo over; exit 5'], { env });
   expect([first.stdout, first.code, first.stderr]).toEqual(['over\n', 5, '']);
   await home.ready();
-  for (const n of [1, 2])
+  // A keeper that is not heard in time is done without: on a busy machine some calls may be.
+  let n = 0;
+  await until(async () => {
+    n += 1;
     expect((await home.rex(['exec', 'box', '--', 'echo', `${n}`], { env })).stdout).toBe(`${n}\n`);
-  expect(await home.kept()).toEqual([expect.objectContaining({ alias: 'box', used: 2 })]);
+    return (await home.kept()).some(({ alias, used }) => alias === 'box' && used >= 2);
+  }, 'two calls by one keeper');
   await using call = home.start(['exec', 'box', '--', 'sh', '-c', 'sleep 300 & echo $!; wait'], { env });
   const pid = Number(await call.line());
   call.child.kill('SIGKILL');
   await call.ended;
-  await until(() => !isAlive(pid), 'the child on the other side to end', 5000);
+  await until(() => !isAlive(pid), 'the child on the other side to end');
 });

@@ -75,7 +75,7 @@ test.each(['ws', 'unix', 'http'] as const)(
     for (let cut = 0; cut < CUTS; cut += 1) {
       await delay(20 + Math.random() * 150); // not to wait for anything, but to be anywhere
       way.cut();
-      if (name !== 'http') await until(() => resumed > cut, `connection ${cut + 1}`, 20_000);
+      if (name !== 'http') await until(() => resumed > cut, `connection ${cut + 1}`);
     }
     over.abort();
     await Promise.all(workers);

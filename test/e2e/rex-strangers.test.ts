@@ -78,7 +78,7 @@ test('a log that is longer than a target lets be printed is shown whole, to the 
   const socket = join(home.folder, 'small');
   const args = ['--unix', socket, '--root', home.folder, '--limit', 'max_output_bytes=4099'];
   await using daemon = new Program([process.execPath, bin('rexd'), ...args], { env: home.env });
-  await until(() => daemon.stderr.includes('listening on'), 'the daemon to listen', 20_000);
+  await until(() => daemon.stderr.includes('listening on'), 'the daemon to listen');
   const { stdout, stderr, code } = await home.rex(['audit', 'small', '--file', log, '--json']);
   expect([code, stderr]).toEqual([0, '']);
   expect(stdout).toBe(`${lines.join('\n')}\n`);

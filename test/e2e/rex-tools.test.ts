@@ -27,7 +27,7 @@ import { until } from '../helpers/wait.js';
 import { removeFolder } from '../helpers/remove-folder.js';
 
 /** For what takes a moment, on a machine that has much else to do. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 let folder: string;
 let client: RexClient;
@@ -83,8 +83,8 @@ test('bash tells output, errors and exit code, and does not wait for input that 
 });
 
 test('bash that takes too long is killed, and what to do is said', async () => {
-  const text = await refused('bash', { command: 'echo begun; sleep 1000', timeout_ms: '200' });
-  expect(text).toMatch(/^begun\n\[killed: it took longer than 200 ms\. Give a larger timeout_ms/);
+  const text = await refused('bash', { command: 'echo begun; sleep 1000', timeout_ms: '3000' });
+  expect(text).toMatch(/^begun\n\[killed: it took longer than 3000 ms\. Give a larger timeout_ms/);
 });
 
 test('bash with much output gives both ends, and read gives the rest', async () => {
@@ -115,9 +115,9 @@ test('bash tells how it goes, and is killed with its tree when it is called off'
     { signal: abort.signal, onProgress: (step) => steps.push(step) },
   );
   running.catch(() => {});
-  await until(() => steps.length > 0, 'progress', 5 * PROGRESS_INTERVAL_MS);
-  expect(steps[0]).toMatchObject({ progress: 1, message: 'step one' });
-  expect(sleepers()).toBe(2);
+  const told = await until(() => steps.find(({ message }) => message === 'step one'), 'progress');
+  expect(told.progress * 1000).toBeGreaterThanOrEqual(PROGRESS_INTERVAL_MS);
+  await until(() => sleepers() === 2, 'the tree to run', PATIENCE_MS);
   abort.abort(new Error('called off'));
   await expect(running).rejects.toThrow('called off');
   await until(() => sleepers() === 0, 'the tree to end', PATIENCE_MS);

@@ -8,6 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { expect, test } from 'vitest';
 import { RESUME_WINDOW_MS } from '../../src/cli/rex/mcp/serve.js';
 import type { Target } from '../../src/client/rex/target.js';
+import { killAll } from '../helpers/proc.js';
 import { bin, Program } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { startSshd } from '../helpers/sshd.js';
@@ -15,7 +16,7 @@ import { until } from '../helpers/wait.js';
 import { removeFolder } from '../helpers/remove-folder.js';
 
 /** For what takes a moment, on a machine that has much else to do. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 needsSshd();
 
@@ -51,7 +52,7 @@ test('tools work through ssh, calling off kills the tree there, and a command ou
       command: 'echo one; touch begun; until test -e cut; do sleep 0.1; done; echo two',
     });
     await until(() => existsSync(join(sshd.home, 'begun')), 'the command to run', PATIENCE_MS);
-    for (const { pid } of sshd.connections()) process.kill(pid, 'SIGKILL');
+    killAll(sshd.connections(), 'SIGKILL');
     writeFileSync(join(sshd.home, 'cut'), '');
     expect(await through).toBe('one\ntwo\n');
     expect(await call('read', { path: 'a.txt' })).toBe('1\tthere');

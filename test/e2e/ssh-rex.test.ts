@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isAlive, running } from '../helpers/proc.js';
+import { isAlive, killAll, running } from '../helpers/proc.js';
 import { bin, run, type RunResult } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
@@ -17,7 +17,7 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'rex-e2e-'))));
 afterEach(async () => {
   const masters = running().filter(({ command }) => command.startsWith('ssh: ') && command.includes(folder));
-  for (const { pid } of masters) process.kill(pid, 'SIGTERM');
+  killAll(masters, 'SIGTERM');
   await until(() => masters.every(({ pid }) => !isAlive(pid)), 'shared connections to end');
   removeFolder(folder);
 });

@@ -10,7 +10,7 @@ import type { RexClient } from '../../src/client/rex/rex-client.js';
 import { sshCommand } from '../../src/client/rex/ssh-command.js';
 import type { SshTarget } from '../../src/client/rex/target.js';
 import { RpcPeer } from '../../src/wire/jsonrpc/peer.js';
-import { descendants, isAlive, running, type Running } from '../helpers/proc.js';
+import { descendants, isAlive, killAll, running, type Running } from '../helpers/proc.js';
 import { run } from '../helpers/program.js';
 import { needsSshd } from '../helpers/needs-sshd.js';
 import { type Sshd, startSshd } from '../helpers/sshd.js';
@@ -55,7 +55,7 @@ function masters(): Running[] {
 
 /** A shared connection is made to outlive the test. */
 async function endMasters(): Promise<void> {
-  for (const { pid } of masters()) process.kill(pid, 'SIGTERM');
+  killAll(masters(), 'SIGTERM');
   await until(() => masters().length === 0, 'the shared connections to end');
 }
 
@@ -148,8 +148,8 @@ test('connections share one login, which stays for the next and is not ours to w
 
 test('a shared connection whose keeper was killed is made anew, over the socket it left behind', async () => {
   await using first = await connect({ share: true });
-  const [master] = masters();
-  process.kill(master?.pid ?? 0, 'SIGKILL');
+  const master = await until(() => masters()[0], 'the one that keeps it');
+  process.kill(master.pid, 'SIGKILL');
   await until(() => first.closing, 'the client to hear of it');
   await using client = await connect({ share: true });
   expect((await client.run({ argv: ['echo', 'again'] })).stdout.toString()).toBe('again\n');
@@ -218,21 +218,25 @@ test('the end of the client ends what it started over there, and its connection'
 test.each(['the ssh of this side', 'the sshd of the connection'])(
   'kill -9 of %s leaves no command',
   async (victim) => {
+    await until(() => sshd.connections().length === 0, 'earlier connections to end');
     await using client = await connect();
     const pidFile = join(sshd.home, 'pids');
     rmSync(pidFile, { force: true });
     const command = `sleep 1000 & echo $! > ${pidFile}; wait`;
     await client.start({ shell: true, command, stdin: '' });
     const pid = await until(
-      () => existsSync(pidFile) && Number(readFileSync(pidFile, 'utf8')),
+      () => existsSync(pidFile) && (Number(readFileSync(pidFile, 'utf8')) || undefined),
       'the command to run',
     );
-    const ours = descendants(process.pid);
-    const killed = victim.startsWith('the ssh ')
-      ? ours.find((each) => each.command.startsWith('ssh -F'))
-      : sshd.connections().at(-1);
-    process.kill(killed?.pid ?? 0, 'SIGKILL');
-    await until(() => !isAlive(pid), 'the command to end', 5000);
+    const killed = await until(
+      () =>
+        victim.startsWith('the ssh ')
+          ? descendants(process.pid).find((each) => each.command.startsWith('ssh -F'))
+          : sshd.connections().at(-1),
+      victim,
+    );
+    process.kill(killed.pid, 'SIGKILL');
+    await until(() => !isAlive(pid), 'the command to end');
     expect(isAlive(pid)).toBe(false);
   },
 );

@@ -3,6 +3,7 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { DaemonStartError, STREAM_INCOMPLETE } from '../../src/client/string/string-client.js';
+import { ask } from '../helpers/http-ask.js';
 import { StringPlace } from '../helpers/string-place.js';
 import { until } from '../helpers/wait.js';
 
@@ -38,6 +39,11 @@ test('commands: output as it comes, topics of their own, called off in the queue
   );
   const queued = client.exec('bash:dev', 'touch ~/never.txt', { timeoutMs: 200 });
   await expect(queued).rejects.toMatchObject({ name: 'TimeoutError' });
+  await until(
+    async () => (await client.listSessions()).every(({ queue_length }) => queue_length === 0),
+    'nobody to wait any more',
+    PATIENCE_MS,
+  );
   wish.abort(new Error('enough'));
   await expect(long).rejects.toThrow('enough');
   expect(await client.exec('bash:dev', 'ls ~/never.txt 2>/dev/null; echo on')).toMatchObject({
@@ -57,9 +63,9 @@ test('commands: output as it comes, topics of their own, called off in the queue
 test('events come once each, also over a daemon that was killed; a command that it took with it is incomplete', async () => {
   await using place = await StringPlace.make();
   const client = place.client();
-  const hook = await client.webhookUrl();
+  const { origin, pathname } = new URL(await client.webhookUrl());
   const post = async (text: string): Promise<void> =>
-    expect((await fetch(hook, { method: 'POST', body: text })).status).toBe(202);
+    expect((await ask(origin, pathname, { method: 'POST', body: text })).status).toBe(202);
   await post('before');
   const seen: string[] = [];
   let connections = 0;

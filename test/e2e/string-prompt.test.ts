@@ -16,7 +16,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => await stringd[Symbol.asyncDispose]());
 
-const WAIT_MS = 25_000;
+const WAIT_MS = 60_000;
 
 /** A terminal and all that was shown on it so far. */
 class Screen implements AsyncDisposable {
@@ -35,7 +35,8 @@ class Screen implements AsyncDisposable {
   constructor(pty: Pty) {
     this.#pty = pty;
     this.#reading = (async () => {
-      for await (const { data } of pty.output()) this.seen += data.toString('utf8');
+      const decoder = new TextDecoder(); // a character may come in two pieces
+      for await (const { data } of pty.output()) this.seen += decoder.decode(data, { stream: true });
     })();
   }
 
@@ -69,6 +70,7 @@ test('commands, bodies of several lines, another topic, and the end', async () =
   await screen.shows('... ');
   await screen.type('{b} = 2\r{c} = 3\rEND\r');
   await screen.shows('{b} = "2"\r\n{c} = "3"');
+  await screen.shows('[notes] > ');
   await screen.type('/topic other\r');
   await screen.shows('[other] > ');
   await screen.type('/exit\r');
@@ -93,11 +95,13 @@ test('Ctrl-C calls off what runs and what is typed, not the prompt; Ctrl-D leave
   await screen.shows('(Ctrl-D or /exit leaves)');
   await screen.type('echo "still $((40 + 2))"\r');
   await screen.shows('still 42');
+  await screen.shows('[bash:prompt] > ');
   await screen.type('//close\r');
   await screen.shows('Bash session closed.');
+  await screen.shows('[bash:prompt] > ');
   await screen.type('\u0004');
   await screen.shows('ended with 0');
-  expect(await executing()).toBe(false);
+  await until(async () => !(await executing()), 'the command to end', WAIT_MS);
 });
 
 test.each([
@@ -125,6 +129,7 @@ test('what was typed before is there again', async () => {
   await screen.shows('[memory] > ');
   await screen.type('/set {unique} = 7\r');
   await screen.shows('{unique} = "7"');
+  await screen.shows('[memory] > ');
   await screen.type('\u0004');
   await screen.shows('ended with 0');
   await using next = await Screen.open('memory');
@@ -133,6 +138,7 @@ test('what was typed before is there again', async () => {
   await next.shows('/set {unique} = 7');
   await next.type('0\r');
   await next.shows('{unique} = "70"');
+  await next.shows('[memory] > ');
   await next.type('\u0004');
   await next.shows('ended with 0');
   expect((await stringd.exec('memory', '/set')).text).toContain('70');

@@ -6,8 +6,16 @@ import { bin } from './program.js';
 import { type RexBySsh, rexBySsh } from './rex-by-ssh.js';
 import { removeFolder } from './remove-folder.js';
 
-/** Runs its last word here: all that ssh is to rex. */
-const SSH = '#!/bin/sh\nfor last; do :; done\nexec /bin/sh -c "$last"\n';
+/** Runs its last word here: all that ssh is to rex. With HELD only so much passes up or down until the file GATE is there. */
+const SSH = `#!/bin/sh
+for last; do :; done
+hold() { head -c 8000000; until [ -e "$GATE" ]; do sleep 0.05; done; cat; }
+case "$HELD" in
+  up) hold | /bin/sh -c "$last" ;;
+  down) /bin/sh -c "$last" | hold ;;
+  *) exec /bin/sh -c "$last" ;;
+esac
+`;
 
 export function rexFarFiles(): RexBySsh {
   const home = rexBySsh(SSH);

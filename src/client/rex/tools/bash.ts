@@ -59,8 +59,10 @@ function allowedOutput({ client }: ToolHost): number {
 
 async function follow(process: RemoteProcess, output: CommandOutput, ctx: ToolContext): Promise<void> {
   const started = performance.now();
+  let seconds = 0;
   const timer = setInterval(() => {
-    const seconds = Math.round((performance.now() - started) / 1000);
+    // Each more than the one before, as MCP asks, also where a late tick and the next are rounded to the same.
+    seconds = Math.max(seconds + 1, Math.round((performance.now() - started) / 1000));
     ctx.progress({ progress: seconds, message: output.lastLine || `running for ${seconds} s` });
   }, PROGRESS_INTERVAL_MS);
   try {
