@@ -101,7 +101,8 @@ test('Ctrl-C calls off what runs and what is typed, not the prompt; Ctrl-D leave
   await screen.shows('[bash:prompt] > ');
   await screen.type('\u0004');
   await screen.shows('ended with 0');
-  await until(async () => !(await executing()), 'the command to end', WAIT_MS);
+  const isOver = until(async () => !(await executing()), 'the command to end', WAIT_MS);
+  await expect(isOver).resolves.toBe(true);
 });
 
 test.each([

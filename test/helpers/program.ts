@@ -23,6 +23,8 @@ export interface ProgramOptions {
 const NEVER = Symbol('the output ended');
 /** Long enough for a program that starts another one on a busy machine; what hangs is found by the test's own time. */
 const LINE_TIMEOUT_MS = 60_000;
+/** Whoever waits for the end of a program does not mind if it is silent until then: longer than any test may take. */
+const END_TIMEOUT_MS = 400_000;
 
 /** Reads the program's stdout as lines, in order; none is lost between two calls of `line`. */
 export class Program implements AsyncDisposable {
@@ -79,8 +81,11 @@ export class Program implements AsyncDisposable {
   /** Every line until the output ends. */
   async rest(): Promise<string[]> {
     const lines: string[] = [];
-    for (let line = await this.line(); line !== undefined; line = await this.line()) lines.push(line);
-    return lines;
+    for (;;) {
+      const line = await this.line(END_TIMEOUT_MS);
+      if (line === undefined) return lines;
+      lines.push(line);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

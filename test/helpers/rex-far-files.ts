@@ -6,10 +6,31 @@ import { bin } from './program.js';
 import { type RexBySsh, rexBySsh } from './rex-by-ssh.js';
 import { removeFolder } from './remove-folder.js';
 
+/** Passes on so many bytes, and the rest when the file GATE is there. */
+const HOLD = `
+const { existsSync } = require("node:fs");
+const { stdin, stdout } = process;
+let left = 8_000_000;
+const look = () => {
+  if (!existsSync(process.env.GATE)) return;
+  clearInterval(timer);
+  left = Infinity;
+  stdin.resume();
+};
+let timer;
+stdout.on("error", () => process.exit());
+stdin.on("data", (bytes) => {
+  stdout.write(bytes);
+  left -= bytes.length;
+  if (left > 0 || timer !== undefined) return;
+  stdin.pause();
+  timer = setInterval(look, 20);
+});
+`;
 /** Runs its last word here: all that ssh is to rex. With HELD only so much passes up or down until the file GATE is there. */
 const SSH = `#!/bin/sh
 for last; do :; done
-hold() { head -c 8000000; until [ -e "$GATE" ]; do sleep 0.05; done; cat; }
+hold() { '${process.execPath}' -e '${HOLD}'; }
 case "$HELD" in
   up) hold | /bin/sh -c "$last" ;;
   down) /bin/sh -c "$last" | hold ;;

@@ -1,6 +1,7 @@
 // rex mcp: the tools of the current target for any agent that speaks MCP, over standard streams.
 
 import { UsageError } from '../flags.js';
+import { parseDuration } from '../parse-duration.js';
 import type { RexCommand } from './command.js';
 import type { RexContext } from './context.js';
 
@@ -12,7 +13,13 @@ export const mcpCommand: RexCommand = {
     ['rex target use server-b', 'every rex mcp without --target goes on there, from its next call'],
   ],
   define: (command, run) => {
-    command.action(run(serve));
+    command
+      .option(
+        '--resume-window <time>',
+        'how long commands go on when the network fails, and how long to try to come back (4s)',
+        parseDuration,
+      )
+      .action(run<ServeOptions>(serve));
     command
       .command('config')
       .description('print the configuration of an agent that starts rex mcp')
@@ -23,11 +30,19 @@ export const mcpCommand: RexCommand = {
   },
 };
 
-async function serve(context: RexContext, words: readonly string[]): Promise<undefined> {
+interface ServeOptions {
+  readonly resumeWindow?: number;
+}
+
+async function serve(
+  context: RexContext,
+  words: readonly string[],
+  options: ServeOptions,
+): Promise<undefined> {
   const [extra] = words;
   if (extra !== undefined) throw new UsageError(`rex mcp takes no argument "${extra}"; it has: config`);
   const { serveMcp } = await import('./mcp/serve.js');
-  await serveMcp(context);
+  await serveMcp(context, options.resumeWindow);
 }
 
 interface ConfigOptions {

@@ -25,11 +25,11 @@ const INSTRUCTIONS =
  */
 export const RESUME_WINDOW_MS = 4000;
 
-export async function serveMcp(context: RexContext): Promise<void> {
+export async function serveMcp(context: RexContext, windowMs = RESUME_WINDOW_MS): Promise<void> {
   await using current = new CurrentTarget({
     // Named in the session goes before --target, which goes before all that is written down.
     choose: (name) => chooseTarget(name ?? context.targetName, process.env),
-    connect: (choice) => connect(context, choice),
+    connect: (choice) => connect(context, choice, windowMs),
     folderOn: (choice) => context.folderOn(choice),
   });
   const tools = new RexTools((signal) => current.take(signal));
@@ -50,7 +50,7 @@ export async function serveMcp(context: RexContext): Promise<void> {
 }
 
 /** A connection of our own, which lives as long as we need it: there is nothing to keep for the next command. */
-async function connect(context: RexContext, choice: TargetChoice): Promise<RexClient> {
+async function connect(context: RexContext, choice: TargetChoice, windowMs: number): Promise<RexClient> {
   return await connectTarget(choice, {
     clientName: 'rex mcp',
     clientVersion: VERSION,
@@ -58,7 +58,7 @@ async function connect(context: RexContext, choice: TargetChoice): Promise<RexCl
     shareConnection: context.keep,
     signal: context.signal,
     // On this machine there is no network between us: who is lost has died.
-    reconnect: choice.target !== undefined && { windowMs: RESUME_WINDOW_MS, signal: context.signal },
+    reconnect: choice.target !== undefined && { windowMs, signal: context.signal },
   });
 }
 
