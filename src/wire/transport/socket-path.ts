@@ -139,11 +139,17 @@ async function removeIfOurs(path: string, ino: number): Promise<void> {
   if (found?.ino === ino) await unlink(path).catch(() => {});
 }
 
+/**
+ * Those that wait to be let in; the system may allow fewer. A client of a unix socket that finds no place is refused at
+ * once (EAGAIN), so a burst of them must have room while we are busy with something else.
+ */
+const BACKLOG = 4096;
+
 export async function listenOn(
   server: Server,
   where: ListenOptions | { readonly fd: number },
 ): Promise<void> {
-  server.listen(where);
+  server.listen({ ...where, backlog: BACKLOG });
   await once(server, 'listening'); // rejects on 'error', and leaves no listener behind either way
 }
 
