@@ -17,11 +17,12 @@ test('more come at once than Node alone would let wait, and none is refused', as
   const folder = mkdtempSync(join(tmpdir(), 'hawser-backlog-'));
   try {
     const path = join(folder, 'socket');
-    await using _listener = await listenSocket({ path }, { onLink: () => {}, maxConnections: BURST });
+    await using listener = await listenSocket({ path }, { onLink: () => {}, maxConnections: BURST });
     // All before this turn ends, and with it the first chance to accept one.
     const sockets = Array.from({ length: BURST }, () => connect(path));
     const outcomes = await Promise.allSettled(sockets.map((socket) => once(socket, 'connect')));
     for (const socket of sockets) socket.on('error', () => {}).destroy();
+    expect(listener.address).toEqual({ path });
     expect(outcomes.filter(({ status }) => status === 'rejected')).toEqual([]);
   } finally {
     removeFolder(folder);
