@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'CANCELLED'
   | 'POLICY_DENIED'
   | 'WAITING_FOR_INPUT'
+  /** A shell that can no longer say when a command has ended. */
+  | 'SHELL_LOST'
   | 'QUEUE_FULL'
   | 'QUEUE_TIMEOUT'
   /** Of a client that was not answered. */

@@ -1,11 +1,22 @@
 // The call a thread is blocked in, as /proc tells it.
 
+import { readFileSync } from 'node:fs';
+
 export interface BlockedCall {
   readonly number: number;
   readonly args: readonly number[];
 }
 
 const MAX_ARGS = 6;
+
+/** Of the first thread of a program: undefined when it runs, has ended, or nobody may know. */
+export function readBlockedCall(pid: number): BlockedCall | undefined {
+  try {
+    return parseSyscall(readFileSync(`/proc/${pid}/syscall`, 'latin1'));
+  } catch {
+    return undefined;
+  }
+}
 
 /** `0 0x3 0x7f… 0x400 … sp pc`, or `running`, or `-1 sp pc` when it waits for something that is no call. */
 export function parseSyscall(line: string): BlockedCall | undefined {

@@ -25,7 +25,7 @@ export interface Report {
  * it. `$?` begins as the last command left it; by `||`, because under `set -e` a failure alone would end the shell.
  */
 export function runLine(file: string, lastStatus: number, report: Report): string {
-  const before = lastStatus === 0 ? '' : `(exit ${lastStatus}) || `;
+  const before = lastStatus === 0 ? '' : `${untraced(`(exit ${lastStatus})`)} || `;
   return `${promptHook(report.line)}; ${before}\\builtin . ${quote(file)} ${CONTROL_FD}>&-; ${tell(report)}\n`;
 }
 
@@ -43,11 +43,42 @@ export function helloLine(report: Report): string {
 }
 
 function promptHook(line: number): string {
-  return `PS1= PS2= PROMPT_COMMAND='\\builtin printf "p %s\\0" ${line} >&${CONTROL_FD}'`;
+  const report = untraced(`\\builtin printf "p %s\\0" ${line} >&${CONTROL_FD}`);
+  return untraced(`PS1= PS2= PROMPT_COMMAND='${report}'`);
 }
 
 function tell({ nonce, mark }: Report): string {
-  return `\\builtin printf 'c %s %s %s\\0' ${nonce} "$?" "$PWD" >&${CONTROL_FD}; \\builtin printf '\\036%s\\036' ${mark} >/dev/tty`;
+  return untraced(
+    `\\builtin printf 'c %s %s %s\\0' ${nonce} "$?" "$PWD" >&${CONTROL_FD}; \\builtin printf '\\036%s\\036' ${mark} >/dev/tty`,
+  );
+}
+
+/** What `set -x` says of our own lines is for nobody. A group keeps `$?`, before and after. */
+function untraced(commands: string): string {
+  return `{ ${commands}; } 2>/dev/null`;
+}
+
+/** What a shell under `set -v` says of its prompt. */
+const PROMPT_ECHO = new RegExp(
+  String.raw`^\{ \\builtin printf "p %s\\0" \d+ >&${CONTROL_FD}; \} 2>/dev/null\s*$`,
+  'u',
+);
+
+/**
+ * Takes out what a shell under `set -x` or `set -v` says of the lines that we have typed: the one command that cannot be
+ * silenced without silencing the user's as well, and the lines themselves.
+ */
+export function withoutOwnLines(lines: string, file: string, nonce?: string): string {
+  if (!lines.includes('builtin ')) return lines;
+  const own = [`builtin . ${file}`, `builtin . ${quote(file)}`];
+  const isOwn = (line: string): boolean =>
+    (nonce !== undefined && line.includes(nonce)) ||
+    PROMPT_ECHO.test(line) ||
+    own.some((each) => line.trimEnd().endsWith(each));
+  return lines
+    .split(/(?<=\n)/u)
+    .filter((line) => !isOwn(line))
+    .join('');
 }
 
 function quote(text: string): string {

@@ -3,6 +3,7 @@
 import { readlinkSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { setTimeout as delay } from 'node:timers/promises';
 import { deadline, withSignal } from '../../base/deadline.js';
 import { LocalError } from '../../base/errors.js';
 import { newId } from '../../base/ids.js';
@@ -10,8 +11,9 @@ import { ReplayBuffer } from '../../base/replay-buffer.js';
 import { ClosedError, Resource } from '../../base/resource.js';
 import { makeFolders } from '../../host/make-folders.js';
 import { openPty } from '../../host/pty/open-pty.js';
+import { readBlockedCall } from '../../host/pty/proc-syscall.js';
 import type { Pty, PtyExit } from '../../host/pty/pty.js';
-import { askLine, helloLine, MAX_TYPED_BYTES, runLine, START_SCRIPT } from './bash-lines.js';
+import { askLine, helloLine, MAX_TYPED_BYTES, runLine, START_SCRIPT, withoutOwnLines } from './bash-lines.js';
 import { type ControlMessage, ControlPipe } from './control-pipe.js';
 import { exitStatusOf } from './exit-status.js';
 import { findForeground, type Foreground } from './foreground.js';
@@ -24,6 +26,8 @@ export const SHELL_START_MS = 5000;
 export const MARK_WAIT_MS = 500;
 /** For the prompt after a command that has ended; without it the next one is typed all the same. */
 export const PROMPT_WAIT_MS = 500;
+/** A new shell that is not seen at its prompt after so many looks, each a millisecond later than the last, is not looked at again. */
+const PROMPT_LOOKS = 20;
 /** What `//tail` can show. */
 export const RECENT_BYTES = 256 * 1024;
 
@@ -69,6 +73,8 @@ export class BashShell extends Resource {
   #lastStatus = 0;
   #cwd: string;
   #pumping: Promise<void> = Promise.resolve();
+  /** How the shell waits at its prompt, as the kernel sees it; undefined where that cannot be seen. */
+  #promptCall: string | undefined;
 
   /** Rejects with LaunchError, PtyUnavailableError, NoControlPipeError or TimeoutError. */
   static async start(options: ShellOptions): Promise<BashShell> {
@@ -119,6 +125,12 @@ export class BashShell extends Resource {
   /** Undefined when nobody can know. */
   get foreground(): Foreground | undefined {
     return this.pid === undefined ? undefined : findForeground(this.pid);
+  }
+
+  /** Whether it is back at its prompt, by the word of the kernel: a program, or `read`, waits in another way. */
+  get isAtPrompt(): boolean {
+    const call = this.#promptCall;
+    return call !== undefined && this.foreground?.isShell === true && call === this.#blockedIn();
   }
 
   /** Types it in, as one command. Throws ShellBusyError while another has not ended. */
@@ -180,14 +192,33 @@ export class BashShell extends Resource {
     await withSignal(this.#type(helloLine(hello.report)), limit.signal);
     await withSignal(hello.ended, limit.signal);
     if (!this.alive) throw new ClosedError('shell');
+    await this.#learnPrompt();
+  }
+
+  /** It has told of its first line, and now reads the next. */
+  async #learnPrompt(): Promise<void> {
+    for (let look = 0; look < PROMPT_LOOKS && this.#promptCall === undefined; look++) {
+      await delay(look); // mostly it is there already
+      this.#promptCall = this.#blockedIn();
+    }
+  }
+
+  /** The call and where it reads to, which is the same at every prompt. */
+  #blockedIn(): string | undefined {
+    const call = readBlockedCall(this.pid ?? 0);
+    return call === undefined || call.args[0] !== 0
+      ? undefined
+      : [call.number, ...call.args.slice(0, 3)].join(' ');
   }
 
   #begin(): Submission {
     // The shell says where it has read a command; nobody but us knows that place.
-    const rewrite = (lines: string): string =>
-      lines.replaceAll(`bash: ${this.#file}: `, 'bash: ').replaceAll(`${this.#file}: `, 'bash: ');
-    const { spoolDir } = this.#options;
     const report = newReport((this.#lines += 1));
+    const rewrite = (lines: string): string =>
+      withoutOwnLines(lines, this.#file, report.nonce)
+        .replaceAll(`bash: ${this.#file}: `, 'bash: ')
+        .replaceAll(`${this.#file}: `, 'bash: ');
+    const { spoolDir } = this.#options;
     this.#current = new Submission(report, { spoolDir, rewrite }, (lines) => this.#remember(lines));
     return this.#current;
   }
@@ -202,7 +233,8 @@ export class BashShell extends Resource {
     for await (const { data } of pty.output()) {
       const submission = this.current;
       const idle = submission === undefined ? data : submission.push(data);
-      if (idle !== undefined) this.#remember(this.#screen.push(this.#decoder.write(idle)));
+      if (idle !== undefined)
+        this.#remember(withoutOwnLines(this.#screen.push(this.#decoder.write(idle)), this.#file));
       await submission?.output.caughtUp;
     }
   }

@@ -23,6 +23,7 @@ export async function follow(
   const { timeoutMs = SUBMISSION_TIMEOUT_MS } = options;
   const outcome = await waitForEnd(shell, submission, { ...options, timeoutMs });
   if (outcome.kind === 'cancelled') await breakOff(shell, submission);
+  if (outcome.kind === 'lost') await shell.close();
   submission.emit = undefined;
   const output = submission.takeOutput();
   if (output.spool !== undefined) await runtime.shells.keepSpool(session.topic.name, output.spool);

@@ -31,6 +31,16 @@ export function showOutcome(outcome: WaitOutcome, { cwd, output, timeoutMs }: Sh
         context: ['Answer with //send TEXT, end it with //interrupt, or let it go on with //wait.'],
         content,
       };
+    case 'lost':
+      return {
+        ok: false,
+        code: 'SHELL_LOST',
+        message: `The shell cannot tell any more when a command has ended, and was closed | cwd: ${cwd}`,
+        context: [
+          'The next command starts a new one. What takes descriptors or builtins from the shell itself (ulimit -n, enable -n) belongs in a subshell: (ulimit -n 5; …).',
+        ],
+        content,
+      };
     case 'timeout':
       return {
         ok: false,

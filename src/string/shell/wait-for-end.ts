@@ -10,9 +10,14 @@ export const QUIET_BEFORE_WAITING_MS = 1000;
 /** The same where the kernel does not say who reads (a password asked for by sudo), if a prompt stands there. */
 export const QUIET_PROMPT_MS = 2000;
 
+/** Looks at a shell that is at its prompt without a word, before it is given up: the word may be on its way to us. */
+const LOST_LOOKS = 5;
+
 export type WaitOutcome =
   | ({ readonly kind: 'ended' } & Completion)
   | { readonly kind: 'waiting' }
+  /** The shell is at its prompt and has not said that the command has ended: it cannot any more. */
+  | { readonly kind: 'lost' }
   | { readonly kind: 'timeout' }
   | { readonly kind: 'cancelled' };
 
@@ -31,11 +36,18 @@ export async function waitForEnd(
   const { timeoutMs, signal, endOnly = false } = options;
   let stop = (): void => {};
   const interrupted = new Promise<WaitOutcome>((resolve) => {
+    let prompts = 0;
     // Where we were held up ourselves, what the shell has said meanwhile is heard before it is judged by its silence.
     const look = setInterval(() => {
-      if (endOnly || !isWaiting(shell, submission)) return;
-      setImmediate(() => isWaiting(shell, submission) && resolve({ kind: 'waiting' }));
+      if (stateOf(shell, submission) === 'busy') prompts = 0;
+      else setImmediate(judge);
     }, LOOK_MS);
+    const judge = (): void => {
+      const state = stateOf(shell, submission);
+      prompts = state === 'prompt' ? prompts + 1 : 0;
+      if (prompts >= LOST_LOOKS) resolve({ kind: 'lost' });
+      if (!endOnly && state === 'waiting') resolve({ kind: 'waiting' });
+    };
     const limit = setTimeout(() => setImmediate(() => resolve({ kind: 'timeout' })), timeoutMs);
     const cancel = (): void => resolve({ kind: 'cancelled' });
     if (signal.aborted) cancel();
@@ -54,10 +66,10 @@ export async function waitForEnd(
   }
 }
 
-function isWaiting(shell: BashShell, submission: Submission): boolean {
+function stateOf(shell: BashShell, submission: Submission): 'busy' | 'waiting' | 'prompt' {
   const quietMs = performance.now() - submission.lastActivityMs;
-  if (submission.completed || quietMs < QUIET_BEFORE_WAITING_MS) return false;
-  const waits = shell.waitsForInput;
-  if (waits !== undefined) return waits;
-  return quietMs >= QUIET_PROMPT_MS && submission.output.pending !== '';
+  if (submission.completed || quietMs < QUIET_BEFORE_WAITING_MS) return 'busy';
+  const waits = shell.waitsForInput ?? (quietMs >= QUIET_PROMPT_MS && submission.output.pending !== '');
+  if (!waits) return 'busy';
+  return shell.isAtPrompt ? 'prompt' : 'waiting';
 }

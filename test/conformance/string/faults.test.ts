@@ -22,7 +22,9 @@ async function run(topic: string, cmd: string): Promise<{ code: string | null; t
 verifies('string/fault/late-output', async () => {
   expect(await run('bash:dev', 'read -r x; echo "late $x"')).toMatchObject({ code: 'WAITING_FOR_INPUT' });
   expect(await run('bash:dev', 'echo next')).toMatchObject({ code: 'BUSY' });
-  expect((await run('bash:dev', '//send word')).text).toMatch(/late word$/);
+  let sent = await run('bash:dev', '//send word');
+  if (sent.code === 'WAITING_FOR_INPUT') sent = await run('bash:dev', '//wait'); // the machine had no time for it
+  expect(sent.text).toMatch(/late word$/);
   expect((await run('bash:dev', 'echo next')).text).toMatch(/^exit: 0 \| .*\n---\nnext$/);
   await shared().ask('/sessions/me/bash:dev', { method: 'DELETE' });
 });
