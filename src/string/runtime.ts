@@ -203,18 +203,18 @@ export class Runtime extends Resource {
   }
 }
 
-function metaOf({ document, history }: Session): DocMeta | null {
+function metaOf({ document, history, facts }: Session): DocMeta | null {
   if (document === undefined) return null;
   return {
     uri: document.uri,
     title: document.title,
     current_block: document.block === null ? null : `#${document.block}`,
     block_id: document.block,
-    menus: [],
-    actions: [],
+    menus: facts?.menus ?? [],
+    actions: facts?.actions ?? [],
     history_length: history.length,
-    converted: false,
-    warnings: [],
+    converted: facts?.converted ?? false,
+    warnings: facts?.warnings ?? [],
   };
 }
 

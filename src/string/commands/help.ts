@@ -10,8 +10,15 @@ export function makeHelpCommand(commandsIn: (topic: Topic) => readonly Command[]
     name: 'help',
     group: 'inspect',
     usage: '/help',
-    summary: 'this list',
-    run: ({ session }) => succeed('String Commands', renderHelp(commandsIn(session.topic))),
+    summary: 'this list, and the actions of the page',
+    run: ({ session }) => {
+      const actions = session.facts?.actions ?? [];
+      const page =
+        actions.length === 0
+          ? ''
+          : `\n\nActions on this page:\n${actions.map((id) => `  /act.${id}`).join('\n')}`;
+      return succeed('String Commands', `${renderHelp(commandsIn(session.topic))}${page}`);
+    },
   };
 }
 

@@ -1,9 +1,12 @@
 // /info: what is open in this topic, and what it remembers.
 
 import { VERSION } from '../../base/version.js';
+import { type CurrentPage, currentPage } from '../document/current-page.js';
+import { actionsOf } from '../document/page-actions.js';
+import { isWeb } from '../document/resolve-target.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { readRegistry } from '../packages/registry.js';
-import { fail, succeed } from '../result.js';
+import { type CommandResult, type Failure, fail, show, succeed } from '../result.js';
 import type { Topic } from '../topic.js';
 import type { Command, CommandCall } from './command.js';
 import { previewOf } from './preview.js';
@@ -12,27 +15,41 @@ const LABEL_CHARS = 11;
 /** Of one value in the list of variables; `/set` shows it whole. */
 export const MAX_SHOWN_VALUE_CHARS = 200;
 
-type Row = readonly [label: string, value: string];
+export type Row = readonly [label: string, value: string];
 
 export const infoCommand: Command = {
   name: 'info',
   group: 'inspect',
-  usage: '/info',
-  summary: 'what is open in this topic, and what it remembers',
-  run: (call) => {
+  usage: '/info [@SHORTCUT | --json]',
+  summary: 'what is open in this topic, and what it remembers; or what a shortcut stands for',
+  run: async (call) => {
     const asked = call.line.args.trim();
-    if (asked.startsWith('@')) return fail('NOT_FOUND', `Shortcut not found: ${asked}`);
-    const rows: Row[] = [['string', `v${VERSION}`], ...placeRows(call)];
-    const { history, variables } = call.session;
+    if (asked.startsWith('@')) return describeShortcut(call, asked);
+    const page = call.session.document === undefined ? undefined : await currentPage(call);
+    const rows: Row[] = [['string', `v${VERSION}`], ...placeRows(call, page), ...pageRows(call, page)];
+    const { history, variables, facts } = call.session;
     if (history.length > 0)
       rows.push(['history', `${history.length} ${history.length === 1 ? 'entry' : 'entries'}`]);
     if (variables.size > 0) rows.push(['vars', describeVariables(variables)]);
-    return succeed('Session info', renderRows(rows));
+    const warnings = page?.ok === false ? [page.message] : (facts?.warnings ?? []);
+    if (asked === '--json')
+      return show(JSON.stringify({ ...Object.fromEntries(rows), warnings }, undefined, 2));
+    const list =
+      warnings.length === 0 ? '' : `\n\nWarnings:\n${warnings.map((each) => `  ${each}`).join('\n')}`;
+    return succeed('Session info', `${renderRows(rows)}${list}`);
   },
 };
 
+function describeShortcut({ session }: CommandCall, asked: string): CommandResult {
+  const found = session.shortcuts.resolve(asked);
+  if (found === undefined) return fail('NOT_FOUND', `Shortcut not found: ${asked}`);
+  return succeed(
+    `${asked} → ${typeof found.value === 'string' ? found.value : `(${found.value.join(', ')})`}`,
+  );
+}
+
 export function renderRows(rows: readonly Row[]): string {
-  return rows.map(([label, value]) => `${`${label}:`.padEnd(LABEL_CHARS)}${value}`).join('\n');
+  return rows.map(([label, value]) => `${`${label}:`.padEnd(LABEL_CHARS - 1)} ${value}`).join('\n');
 }
 
 export function describeVariables(variables: ReadonlyMap<string, string>): string {
@@ -41,7 +58,7 @@ export function describeVariables(variables: ReadonlyMap<string, string>): strin
     .join(', ');
 }
 
-function placeRows({ session, runtime }: CommandCall): Row[] {
+function placeRows({ session, runtime }: CommandCall, page: CurrentPage | Failure | undefined): Row[] {
   const { document, topic } = session;
   const { files } = runtime;
   if (document === undefined) {
@@ -52,16 +69,41 @@ function placeRows({ session, runtime }: CommandCall): Row[] {
       ['file', '(none open)'],
     ];
   }
+  if (topic.type === 'app') {
+    const { name, version } = page?.ok === true ? page.page.frontmatter : {};
+    return [
+      ['app', topic.name],
+      ['name', name ?? topic.app],
+      ...(version === undefined ? [] : [['version', version] as const]),
+    ];
+  }
   const path = pathOfUri(document.uri);
-  const rows: Row[] =
-    path === undefined
-      ? [['uri', document.uri]]
-      : [
-          ['file', files.shorten(path)],
-          ['cwd', `${files.shorten(files.workingDirectory(session))}/`],
-        ];
+  if (path === undefined) return [[isWeb(document.uri) ? 'url' : 'uri', document.uri]];
+  return [
+    ['file', files.shorten(path)],
+    ['cwd', `${files.shorten(files.workingDirectory(session))}/`],
+  ];
+}
+
+function pageRows({ session }: CommandCall, page: CurrentPage | Failure | undefined): Row[] {
+  const { document, shortcuts } = session;
+  const rows: Row[] = [];
+  if (document === undefined) return rows;
   if (document.title !== null) rows.push(['title', document.title]);
   if (document.block !== null) rows.push(['block', `#${document.block}`]);
+  if (page?.ok !== true) return rows;
+  const { blocks } = page.page;
+  if (blocks.length > 0) rows.push(['blocks', blocks.map((id) => `#${id}`).join(', ')]);
+  if (shortcuts.menus.length > 0) rows.push(['menus', shortcuts.menus.map(({ name }) => name).join(', ')]);
+  const names = [
+    ...[...shortcuts.page.keys()].map((id) => `@${id}`),
+    ...(shortcuts.auto.size === 0 ? [] : [`+${shortcuts.auto.size} auto`]),
+  ];
+  if (names.length > 0) rows.push(['shortcuts', names.join(', ')]);
+  const actions = [...actionsOf(page.page).actions.values()].map(({ id, method }) => `${id}(${method})`);
+  if (actions.length > 0) rows.push(['actions', actions.join(', ')]);
+  if (page.original !== undefined)
+    rows.push(['source', 'converted from HTML (use /source to view original)']);
   return rows;
 }
 

@@ -1,107 +1,138 @@
-// /open: shows a file, a directory, a hub, a shell; and `/open` alone what was open already.
+// /open: shows a file, a directory, a page of the web, a part of either, an app, a hub, a shell; alone, what was open already.
 
-import { describeDirectory } from '../files/list-directory.js';
-import { loadPath } from '../files/load-document.js';
-import { pathOfUri } from '../files/agent-files.js';
+import { placeOf } from '../document/load.js';
+import { type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
+import { findApp, findTool } from '../packages/find-package.js';
 import { readRegistry } from '../packages/registry.js';
-import { type CommandResult, type Failure, fail, succeed } from '../result.js';
+import { type CommandResult, type Failure, fail } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
-import type { OpenDocument } from '../session/session.js';
-import { startOfBody } from '../document/page.js';
 import type { Command, CommandCall } from './command.js';
 import { noDocument } from './no-document.js';
+import { openLines } from './open-lines.js';
+import { showPlace } from './show-page.js';
 
 export const openCommand: Command = {
   name: 'open',
   group: 'navigate',
-  usage: '/open TARGET',
-  summary: 'show a file, a directory, a hub, app:NAME or bash:NAME',
+  usage: '/open TARGET[#BLOCK] [--lines A-B]',
+  summary: 'show a file, a directory, a web page, @shortcut, a hub, app:NAME or bash:NAME',
   run: open,
 };
 
+const LINES = /(?:^|\s)--lines(?:\s+|=)(\S+)\s*$/u;
+
+interface Target {
+  readonly ok: true;
+  readonly place: Extract<Place, { ok: true }>;
+  readonly block: string | null;
+  /** When there is nothing at the place, it may have a `#` in its name. */
+  readonly instead?: Extract<Place, { ok: true }>;
+}
+
 async function open(call: CommandCall): Promise<CommandResult> {
   const { session, line } = call;
-  const target = line.args.trim();
-  if (target === '') return await reopen(call);
-  if (isHub(target)) return await renderHub(target, call);
-  if (target.startsWith('app:')) return openApp(call, target);
-  if (/^(?:bash|tool):/u.test(target)) return fail('INVALID_TARGET', `Cannot be opened from here: ${target}`);
-  if (target.startsWith('@')) return fail('NOT_FOUND', `Shortcut not found: ${target}`);
-  if (/^[a-z][\w+.-]*:\/\//iu.test(target) && !target.startsWith('file:'))
-    return fail(
-      'LOAD_ERROR',
-      `Unsupported URI scheme: ${target}`,
-      'Only files of this machine can be opened.',
-    );
-  if (target.startsWith('#') && session.document === undefined) return noDocument();
-  const path = pathIn(call, target);
-  if (typeof path !== 'string') return path;
-  const result = await showFile(call, path, 'Opened', (document) => session.show(document));
-  if (result.ok || result.code !== 'NOT_FOUND' || !target.includes('#')) return result;
-  // A name may have a `#` in it, so blocks come second.
-  return fail(
-    'BLOCK_NOT_FOUND',
-    `Block not found: ${target.slice(target.indexOf('#'))}`,
-    'Available blocks: (none)',
-  );
+  const range = LINES.exec(line.args)?.[1];
+  const text = line.args.replace(LINES, '').trim();
+  if (isHub(text)) return await renderHub(text, call);
+  if (session.topic.type === 'hub' && text === '') return await renderHub(session.topic.name, call);
+  const target = findTarget(call, text);
+  if (!target.ok) return target;
+  const { place, block, instead } = target;
+  if (range !== undefined) return await openLines(call, place, range);
+  const show = (where: Target['place'], part: string | null): Promise<CommandResult> =>
+    showPlace(call, {
+      place: where,
+      block: part,
+      verb: 'Opened',
+      accept: (document) => session.show(document),
+    });
+  const result = await show(place, block);
+  if (result.ok || result.code !== 'NOT_FOUND' || instead === undefined) return result;
+  const literal = await show(instead, null);
+  return literal.ok ? literal : result;
 }
 
-/** Loads and shows; `accept` puts the document where it belongs in the topic. */
-export async function showFile(
-  { runtime, session, signal }: CommandCall,
-  path: string,
-  verb: string,
-  accept: (document: OpenDocument) => void,
-): Promise<CommandResult> {
-  const loaded = await loadPath(runtime, path, signal);
-  if (!loaded.ok) return loaded;
-  if ('directory' in loaded) {
-    const rows = await describeDirectory(runtime.files, loaded.directory, { asked: path, signal });
-    if (typeof rows !== 'string') return rows;
-    session.enter(loaded.directory);
-    return succeed(`${verb} ${loaded.directory}/`, rows);
+function findTarget(call: CommandCall, text: string): Target | Failure {
+  const { session, runtime } = call;
+  const isApp = session.topic.type === 'app';
+  if (text === '') return isApp ? appTarget(call, session.topic.name, null) : again(call);
+  if (text.startsWith('@')) return shortcutTarget(call, text);
+  const { path, block } = splitBlock(text);
+  if (path === '')
+    return block === null || session.document === undefined
+      ? noDocument()
+      : here(session.document.uri, block);
+  if (path.startsWith('app:')) return appTarget(call, path, block);
+  if (path.startsWith('tool:')) {
+    const tool = findTool(runtime, path.slice('tool:'.length));
+    return tool.ok ? here(tool.uri, block) : tool;
   }
-  accept({ uri: loaded.uri, title: loaded.page.title, block: null });
-  if (loaded.path !== undefined && loaded.stamp !== undefined) session.seen.note(loaded.path, loaded.stamp);
-  const text = loaded.source.slice(startOfBody(loaded.page)).replace(/^\s*\n/u, '');
-  return succeed(`${verb} ${loaded.path}`, text);
+  if (path.startsWith('bash:')) return fail('INVALID_TARGET', `Cannot be opened from here: ${text}`);
+  if (/^[^/.:]+$/u.test(path) && Object.hasOwn(readRegistry(runtime.agent.home).apps, path))
+    return appTarget(call, `app:${path}`, block);
+  return written(resolveTyped(call, path), block, () => resolveTyped(call, text));
 }
 
-function reopen(call: CommandCall): CommandResult | Promise<CommandResult> {
+/** A name of the page, or a value that an action has kept. */
+function shortcutTarget(call: CommandCall, text: string): Target | Failure {
   const { session } = call;
-  if (session.topic.type === 'hub') return renderHub(session.topic.name, call);
-  if (session.topic.type === 'app' && session.document === undefined)
-    return openApp(call, session.topic.name);
-  const path = session.document === undefined ? session.cwd : pathOfUri(session.document.uri);
-  if (path === undefined)
+  const { path: name, block } = splitBlock(text);
+  const found = session.shortcuts.resolve(name);
+  if (found === undefined)
     return fail(
-      'INVALID_TARGET',
-      'Usage: /open <target>',
-      'A path, ~/path, a hub name, app:NAME or bash:NAME.',
+      'NOT_FOUND',
+      `Shortcut not found: ${name}`,
+      'Recovery: /nav page shows the shortcuts of this page.',
     );
-  return showFile(call, path, 'Opened', (document) => session.show(document));
-}
-
-function openApp({ runtime }: CommandCall, target: string): CommandResult {
-  const topic = parseTopic(target);
-  if (topic?.type !== 'app') return fail('INVALID_TARGET', `Not an app: ${target}`);
-  const installed = Object.keys(readRegistry(runtime.agent.home).apps);
-  const list = `Installed: ${installed.length === 0 ? '(none)' : installed.join(', ')}`;
-  if (!installed.includes(topic.app)) return fail('NOT_FOUND', `App '${topic.app}' is not installed.`, list);
-  return fail(
-    'COMMAND_UNSUPPORTED',
-    `App '${topic.app}' is installed, but apps cannot be opened by this version.`,
+  if (typeof found.value !== 'string')
+    return fail('INVALID_TARGET', `${name} is a value for actions, not a page: (${found.value.join(', ')})`);
+  const part = splitBlock(found.value);
+  const wanted = block ?? part.block;
+  const base = session.document?.uri;
+  if (part.path === '') return base === undefined ? noDocument() : here(base, wanted ?? '');
+  if (base === undefined) return written(resolveTyped(call, part.path), wanted);
+  if (/^(?:app|tool):/u.test(part.path)) return findTarget(call, part.path);
+  return written(resolveWritten(call, part.path, base), wanted, () =>
+    resolveWritten(call, found.value as string, base),
   );
 }
 
-function pathIn({ runtime, session }: CommandCall, target: string): string | Failure {
-  try {
-    return target.startsWith('file:')
-      ? (pathOfUri(target) ?? target)
-      : runtime.files.resolve(session, target);
-  } catch (thrown) {
-    if (thrown instanceof TypeError) return fail('INVALID_TARGET', `Not a file address: ${target}`);
-    return runtime.files.explain(thrown, target);
-  }
+function appTarget({ runtime }: CommandCall, text: string, block: string | null): Target | Failure {
+  const topic = parseTopic(text);
+  if (topic?.type !== 'app') return fail('INVALID_TARGET', `Not an app: ${text}`);
+  const app = findApp(runtime, topic.app);
+  return app.ok ? here(app.uri, block) : app;
+}
+
+function again({ session }: CommandCall): Target | Failure {
+  if (session.document !== undefined) return here(session.document.uri, session.document.block);
+  if (session.cwd !== undefined) return { ok: true, place: { ok: true, path: session.cwd }, block: null };
+  return fail(
+    'INVALID_TARGET',
+    'Usage: /open <target>',
+    'A path, ~/path, an address, @shortcut, a hub name, app:NAME or bash:NAME.',
+  );
+}
+
+function here(uri: string, block: string | null): Target {
+  return { ok: true, place: placeOf(uri), block };
+}
+
+function written(
+  place: Place | Failure,
+  block: string | null,
+  literal?: () => Place | Failure,
+): Target | Failure {
+  if (!place.ok) return place;
+  const instead = block === null ? undefined : literal?.();
+  return { ok: true, place, block, ...(instead?.ok === true && { instead }) };
+}
+
+/** At the first `#`; nothing behind it is the whole document. */
+function splitBlock(text: string): { path: string; block: string | null } {
+  const hash = text.indexOf('#');
+  if (hash === -1) return { path: text, block: null };
+  const block = text.slice(hash + 1).trim();
+  return { path: text.slice(0, hash), block: block === '' ? null : block };
 }

@@ -1,12 +1,13 @@
-// /back, /refresh, /source: what is done with the document that is open.
+// /back, /refresh, /source, /history: what is done with the document that is open, and those before it.
 
+import { currentPage } from '../document/current-page.js';
+import { placeOf } from '../document/load.js';
 import { pathOfUri } from '../files/agent-files.js';
-import { loadPath } from '../files/load-document.js';
-import { type CommandResult, fail, succeed } from '../result.js';
+import { fail, succeed } from '../result.js';
 import type { OpenDocument } from '../session/session.js';
 import type { Command, CommandCall } from './command.js';
 import { noDocument } from './no-document.js';
-import { showFile } from './open.js';
+import { showPlace } from './show-page.js';
 
 export const backCommand: Command = {
   name: 'back',
@@ -14,9 +15,16 @@ export const backCommand: Command = {
   usage: '/back',
   summary: 'the page before, read again',
   run: (call) => {
-    const previous = call.session.history.at(-1);
+    const { session } = call;
+    const previous = session.history.at(-1);
     if (previous === undefined) return fail('INVALID_TARGET', 'No previous page in history.');
-    return showAgain(call, previous, 'Back to', (document) => call.session.goBack(document));
+    const { uri, block } = previous;
+    return showPlace(call, {
+      place: placeOf(uri),
+      block,
+      verb: 'Back to',
+      accept: (document) => session.goBack(document),
+    });
   },
 };
 
@@ -26,9 +34,15 @@ export const refreshCommand: Command = {
   usage: '/refresh',
   summary: 'the same page, read again',
   run: (call) => {
-    const { document } = call.session;
-    if (document === undefined) return noDocument();
-    return showAgain(call, document, 'Refreshed', (fresh) => call.session.replaceDocument(fresh));
+    const { session } = call;
+    if (session.document === undefined) return noDocument();
+    const { uri, block } = session.document;
+    return showPlace(call, {
+      place: placeOf(uri),
+      block,
+      verb: 'Refreshed',
+      accept: (document) => session.replaceDocument(document),
+    });
   },
 };
 
@@ -37,23 +51,29 @@ export const sourceCommand: Command = {
   group: 'inspect',
   usage: '/source',
   summary: 'the document as it is in the file',
-  run: async ({ session, runtime, signal }) => {
-    const path = session.document === undefined ? undefined : pathOfUri(session.document.uri);
-    if (session.document === undefined || path === undefined) return noDocument();
-    const loaded = await loadPath(runtime, path, signal);
-    if (!loaded.ok) return loaded;
-    if ('directory' in loaded) return fail('INVALID_TARGET', `Not a regular file: ${path}`);
-    return succeed(`[source: ${session.document.uri}]`, loaded.source);
+  run: async (call) => {
+    const current = await currentPage(call);
+    if (!current.ok) return current;
+    if (current.image === true) return fail('LOAD_ERROR', `Not a text file: ${current.path ?? current.uri}`);
+    return succeed(`[source: ${current.uri}]`, current.original ?? current.source);
   },
 };
 
-function showAgain(
-  call: CommandCall,
-  { uri }: OpenDocument,
-  verb: string,
-  accept: (document: OpenDocument) => void,
-): CommandResult | Promise<CommandResult> {
+export const historyCommand: Command = {
+  name: 'history',
+  group: 'navigate',
+  usage: '/history',
+  summary: 'the pages that /back leads to, the next one first',
+  run: (call) => {
+    const { history, document } = call.session;
+    const rows = history.toReversed().map((page, at) => `  ${at + 1}  ${nameOf(call, page)}`);
+    if (document !== undefined) rows.unshift(`* 0  ${nameOf(call, document)}`);
+    return succeed('History', rows.length === 0 ? '  (empty)' : rows.join('\n'));
+  },
+};
+
+function nameOf({ runtime }: CommandCall, { uri, block, title }: OpenDocument): string {
   const path = pathOfUri(uri);
-  if (path === undefined) return fail('LOAD_ERROR', `Unsupported URI scheme: ${uri}`);
-  return showFile(call, path, verb, accept);
+  const place = `${path === undefined ? uri : runtime.files.shorten(path)}${block === null ? '' : `#${block}`}`;
+  return title === null ? place : `${place}  ${title}`;
 }

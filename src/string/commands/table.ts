@@ -15,7 +15,9 @@ import { makeHelpCommand } from './help.js';
 import { infoCommand } from './info.js';
 import { lsCommand } from './ls.js';
 import { openCommand } from './open.js';
-import { backCommand, refreshCommand, sourceCommand } from './page.js';
+import { navCommand } from './nav.js';
+import { backCommand, historyCommand, refreshCommand, sourceCommand } from './page.js';
+import { searchCommand } from './search.js';
 import { replaceCommand } from './replace.js';
 import { setCommand } from './set.js';
 import { sessionCommand, topicsCommand } from './topics.js';
@@ -27,9 +29,12 @@ export const COMMANDS: readonly Command[] = [
   openCommand,
   backCommand,
   refreshCommand,
+  navCommand,
+  historyCommand,
   makeHelpCommand(commandsIn),
   infoCommand,
   sourceCommand,
+  searchCommand,
   lsCommand,
   actCommand,
   writeCommand,

@@ -1,23 +1,53 @@
 // The page that a topic shows, read again: files change under an agent's hands, most of all under its own.
 
-import { noDocument } from '../commands/no-document.js';
 import type { CommandCall } from '../commands/command.js';
-import { pathOfUri } from '../files/agent-files.js';
-import { type LoadedPage, loadPath } from '../files/load-document.js';
-import { type Failure, fail } from '../result.js';
+import { noDocument } from '../commands/no-document.js';
+import type { LoadedPage } from '../files/load-document.js';
+import { findApp } from '../packages/find-package.js';
+import type { Failure } from '../result.js';
+import { loadPage, placeOf } from './load.js';
+import { keepView, viewPage } from './view.js';
 
 export type CurrentPage = LoadedPage;
 
-/** `missing` is the answer when nothing is open. */
+/**
+ * `missing` is the answer when nothing is open. A topic of an app has the document of its app, also before it was opened.
+ * What came from the web is not fetched again for every command, as long as it is remembered.
+ */
 export async function currentPage(
-  { session, runtime, signal }: Pick<CommandCall, 'session' | 'runtime' | 'signal'>,
+  call: Pick<CommandCall, 'session' | 'runtime' | 'signal'>,
   missing: Failure = noDocument(),
 ): Promise<CurrentPage | Failure> {
-  if (session.document === undefined) return missing;
+  const { session, runtime } = call;
+  if (session.document === undefined)
+    return session.topic.type === 'app' ? await openApp(call, session.topic.app) : missing;
   const { uri } = session.document;
-  const path = pathOfUri(uri);
-  if (path === undefined) return fail('LOAD_ERROR', `Unsupported URI scheme: ${uri}`);
-  const loaded = await loadPath(runtime, path, signal);
+  const place = placeOf(uri);
+  const known = 'url' in place ? runtime.pages.get(uri) : undefined;
+  if (known === undefined) return await loadPage(call, place);
+  const { page, original } = known;
+  return {
+    ok: true,
+    uri,
+    page,
+    source: page.source,
+    remote: true,
+    ...(original !== undefined && { original }),
+  };
+}
+
+/** Without a word about it, and without its default action. */
+async function openApp(
+  call: Pick<CommandCall, 'session' | 'runtime' | 'signal'>,
+  name: string,
+): Promise<CurrentPage | Failure> {
+  const app = findApp(call.runtime, name);
+  if (!app.ok) return app;
+  const loaded = await loadPage(call, placeOf(app.uri));
   if (!loaded.ok) return loaded;
-  return 'directory' in loaded ? fail('NOT_FOUND', `File not found: ${path}`) : loaded;
+  const view = await viewPage(call, loaded, null);
+  if ('ok' in view) return view;
+  call.session.show({ uri: loaded.uri, title: loaded.page.title, block: null });
+  keepView(call.session, view);
+  return loaded;
 }

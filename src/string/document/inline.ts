@@ -19,9 +19,14 @@ export interface InlineLink {
 
 /**
  * Of the text between `from` and `to`, which has no fences and no blank lines in it: a paragraph, since code may go on
- * in the next line but not behind an empty one.
+ * in the next line but not behind an empty one. What stands in brackets is a reference only when `isReference` says so.
  */
-export function findLinks(text: string, from: number, to: number): InlineLink[] {
+export function findLinks(
+  text: string,
+  from: number,
+  to: number,
+  isReference: (ref: string, label: string) => boolean,
+): InlineLink[] {
   const links: InlineLink[] = [];
   const code = new CodeSpans(text, from, to);
   const special = /[[`\\!<]/gu;
@@ -34,10 +39,13 @@ export function findLinks(text: string, from: number, to: number): InlineLink[] 
     else if (char === '<') special.lastIndex = skipAngle(text, at, to);
     else if (char === '!') {
       // An image is shown as it is, with all that is in its brackets.
-      if (text[at + 1] === '[') special.lastIndex = readLink(text, at + 1, to, code)?.end ?? at + 2;
+      if (text[at + 1] !== '[') continue;
+      const image = readLink(text, at + 1, to, code);
+      const isImage = image !== undefined && (image.ref === undefined || isReference(image.ref, image.label));
+      special.lastIndex = isImage ? image.end : at + 2;
     } else {
       const link = readLink(text, at, to, code);
-      if (link === undefined) continue;
+      if (link === undefined || (link.ref !== undefined && !isReference(link.ref, link.label))) continue;
       links.push(link);
       special.lastIndex = link.end;
     }

@@ -89,6 +89,36 @@ export function parsePage(source: string): Page {
   };
 }
 
+/** A text that is no Markdown, program code say: shown as it is. */
+export function plainPage(source: string): Page {
+  return {
+    source,
+    lines: splitLines(source),
+    frontmatter: NO_FRONTMATTER,
+    title: null,
+    directives: [],
+    shortcuts: new Map(),
+    links: [],
+    fences: [],
+    blocks: [],
+    warnings: [],
+    references: new Map(),
+    hidden: new Set(),
+  };
+}
+
+function splitLines(source: string): ScannedLine[] {
+  const lines: ScannedLine[] = [];
+  for (let start = 0; start < source.length; ) {
+    const feed = source.indexOf('\n', start);
+    const next = feed === -1 ? source.length : feed + 1;
+    const end = feed === -1 ? next : source[feed - 1] === '\r' && feed > start ? feed - 1 : feed;
+    lines.push({ start, end, next, fence: undefined, info: undefined, frontmatter: false, comment: false });
+    start = next;
+  }
+  return lines;
+}
+
 /** Where the text begins, behind the frontmatter. */
 export function startOfBody({ lines, source }: Pick<Page, 'lines' | 'source'>): number {
   const first = lines.find(({ frontmatter }) => !frontmatter);
@@ -206,9 +236,11 @@ function readLinks(
   const shortcuts = new Map(defined);
   const links: PageLink[] = [];
   const taken = new Map<string, number>();
+  const isReference = (ref: string, label: string): boolean =>
+    SHORTCUT_REF.test(ref) || references.has(normalise(ref === '' ? label : ref));
   for (const { start, end } of paragraphs) {
     if (links.length >= MAX_LINKS) break;
-    for (const link of findLinks(source, start, end)) {
+    for (const link of findLinks(source, start, end, isReference)) {
       const kept = describeLink(link, references, shortcuts, taken);
       if (kept !== undefined) links.push(kept);
     }

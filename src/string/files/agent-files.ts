@@ -74,6 +74,7 @@ export class AgentFiles {
         'LOAD_ERROR',
         `Too large to open: ${path}`,
         `${thrown.size} bytes, at most ${thrown.limit}`,
+        'Recovery: /open PATH --lines 1-200 shows a part of it.',
       );
     if (thrown instanceof AccessDeniedError) return fail('LOAD_ERROR', `Permission denied: ${path}`);
     return fail('LOAD_ERROR', `${thrown.message}: ${path}`);

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { NotFoundError, TooLargeError } from '../../host/files/errors.js';
 import { readFile } from '../../host/files/read.js';
 import { pin } from '../../host/files/walk.js';
-import { type Page, parsePage } from '../document/page.js';
+import { type Page, parsePage, plainPage } from '../document/page.js';
 import type { PageCache } from '../document/page-cache.js';
 import { type Failure, fail } from '../result.js';
 import type { FileStamp } from '../session/seen-files.js';
@@ -17,6 +17,8 @@ export const MAX_DOCUMENT_BYTES = 5 * 1024 * 1024;
 
 /** What a directory shows instead of a list of its files. */
 const INDEX = 'string.md';
+/** By its ending, or without one. In other texts a link is a line of code. */
+const MARKDOWN = /(?:^|\/)[^/.]*$|\.(?:md|markdown|mdown|mkdn?|sfmd|txt|text)$|(?:^|\/)\.[^/.]*$/iu;
 
 export interface LoadedPage {
   readonly ok: true;
@@ -89,7 +91,7 @@ async function loadFile(
     const page = parsePage(showImage(image, size));
     return { ok: true, uri, path, stamp: stat, remote: false, page, source: page.source, image: true };
   }
-  const page = parsePage(text);
+  const page = MARKDOWN.test(path) ? parsePage(text) : plainPage(text);
   // A file that changed while it was read has other times by now, and is read again.
   pages.set(uri, { page, version });
   return { ok: true, uri, path, stamp: stat, remote: false, page, source: text };

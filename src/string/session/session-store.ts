@@ -35,6 +35,13 @@ const Shortcuts = z.object({
   seenMenus: z.array(z.string()),
 });
 
+const Facts = z.object({
+  menus: z.array(z.string()),
+  actions: z.array(z.string()),
+  warnings: z.array(z.string()),
+  converted: z.boolean(),
+});
+
 const Saved = z.object({
   topic: z.string(),
   document: z.optional(Document),
@@ -42,6 +49,7 @@ const Saved = z.object({
   variables: z.record(z.string(), z.string()),
   cwd: z.optional(z.string()),
   shortcuts: z.optional(Shortcuts),
+  facts: z.optional(Facts),
 });
 
 /**
@@ -117,10 +125,11 @@ export class SessionStore {
         variables,
         cwd,
         shortcuts,
+        facts,
       } = Saved.parse(JSON.parse(readFileSync(file, 'utf8')));
       const topic = parseTopic(raw);
       if (topic === undefined) throw new Error(`no topic: ${raw}`);
-      const state: SessionState = { document, history, variables, cwd, shortcuts };
+      const state: SessionState = { document, history, variables, cwd, shortcuts, facts };
       return [new Session(topic, state)];
     } catch (thrown) {
       this.#log.warn('a saved topic cannot be used', { file: name, error: toError(thrown) });

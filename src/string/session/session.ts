@@ -21,6 +21,15 @@ export interface OpenDocument {
   readonly block: string | null;
 }
 
+/** What is told about the page that is open, beside its text. */
+export interface PageFacts {
+  readonly menus: readonly string[];
+  readonly actions: readonly string[];
+  readonly warnings: readonly string[];
+  /** It was no Markdown. */
+  readonly converted: boolean;
+}
+
 export class TooManyVariablesError extends LocalError {
   override readonly name = 'TooManyVariablesError';
 
@@ -36,6 +45,7 @@ export interface SessionState {
   readonly variables: Readonly<Record<string, string>>;
   readonly cwd: string | undefined;
   readonly shortcuts?: ShortcutsState | undefined;
+  readonly facts?: PageFacts | undefined;
 }
 
 export class Session {
@@ -46,6 +56,8 @@ export class Session {
   /** Oldest first: where `/back` leads, last one first. */
   #history: OpenDocument[] = [];
   #cwd: string | undefined;
+  /** Of the page that is open; nothing for a directory. */
+  facts: PageFacts | undefined;
   #variables = new Map<string, string>();
   #variableBytes = 0;
   /** Not kept for the next daemon: what was read before it has to be read again. */
@@ -60,6 +72,7 @@ export class Session {
     this.#document = state.document;
     this.#history = state.history.slice(-MAX_HISTORY);
     this.#cwd = state.cwd;
+    this.facts = state.facts;
     this.setVariables(Object.entries(state.variables));
     this.dirty = false;
   }
@@ -100,6 +113,8 @@ export class Session {
   enter(directory: string): void {
     if (this.#document !== undefined) this.#remember(this.#document);
     this.#document = undefined;
+    this.facts = undefined;
+    this.shortcuts.setPage([]);
     this.#cwd = directory;
     this.dirty = true;
   }
@@ -137,6 +152,7 @@ export class Session {
       variables: Object.fromEntries(this.#variables),
       cwd: this.#cwd,
       shortcuts: this.shortcuts.state,
+      facts: this.facts,
     };
   }
 

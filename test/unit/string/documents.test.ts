@@ -18,7 +18,7 @@ describe('documents', () => {
     const outcome = await place.run('main', '/open my näme.md');
     expect(outcome).toMatchObject({
       ok: true,
-      content: `Opened ${path}\n---\n# Hi\ntext\n`,
+      content: `Opened ${path}\n---\n# Hi\ntext`,
       meta: { uri: pathToFileURL(path).href, title: 'Hello', current_block: null, history_length: 0 },
     });
     expect(place.runtime.topics()).toEqual([

@@ -1,0 +1,41 @@
+// A document from wherever it is: a file of the agent, or the web.
+
+import type { CommandCall } from '../commands/command.js';
+import { pathOfUri } from '../files/agent-files.js';
+import { type Loaded, type LoadedPage, loadPath } from '../files/load-document.js';
+import { type Failure, fail } from '../result.js';
+import { fetchDocument } from '../web/fetch-document.js';
+import { type Place, reachFrom } from './resolve-target.js';
+
+type KnownPlace = Extract<Place, { ok: true }>;
+
+export async function loadPlace(
+  { runtime, signal }: Pick<CommandCall, 'runtime' | 'signal'>,
+  place: KnownPlace,
+): Promise<Loaded | Failure> {
+  if ('path' in place) return await loadPath(runtime, place.path, signal);
+  return await fetchDocument(runtime.pages, place.url, place.reach, signal);
+}
+
+/** Only a document: a directory is none. */
+export async function loadPage(
+  call: Pick<CommandCall, 'runtime' | 'signal'>,
+  place: KnownPlace,
+): Promise<LoadedPage | Failure> {
+  const loaded = await loadPlace(call, place);
+  if (!loaded.ok) return loaded;
+  return 'directory' in loaded ? fail('NOT_FOUND', `File not found: ${loaded.directory}`) : loaded;
+}
+
+/** The place of a document that was open before: it was reached once, and may be again. */
+export function placeOf(uri: string): KnownPlace {
+  const path = pathOfUri(uri);
+  if (path !== undefined) return { ok: true, path };
+  return { ok: true, url: uri, reach: reachAgain(uri) };
+}
+
+/** What was typed may have been anywhere; a redirect from the public web still leads nowhere else. */
+function reachAgain(uri: string): 'any' | { origin: string } {
+  const reach = reachFrom(uri)(uri);
+  return typeof reach === 'object' ? reach : 'any';
+}
