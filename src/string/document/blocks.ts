@@ -77,26 +77,28 @@ function pairMarkers(
   const report = (line: number, code: BlockProblem['code'], message: string): void => {
     problems.push({ line, code, message: `${code}: ${message}` });
   };
-  for (const [index, line] of lines.entries()) {
+  let number = 0;
+  for (const line of lines) {
+    number += 1;
     if (line.fence !== undefined || line.frontmatter || line.comment) continue;
     const marker = markerOf(text, line);
     if (marker === undefined) continue;
     const { id } = marker;
     if (marker.opens) {
       const duplicate = seen.has(id);
-      if (duplicate) report(index + 1, 'DUPLICATE_BLOCK_ID', `there is a block #${id} already`);
+      if (duplicate) report(number, 'DUPLICATE_BLOCK_ID', `there is a block #${id} already`);
       seen.add(id);
-      open.push({ id, line, number: index + 1, duplicate });
+      open.push({ id, line, number, duplicate });
       continue;
     }
     const at = open.findLastIndex((each) => each.id === id);
     if (at === -1) {
-      report(index + 1, 'UNEXPECTED_BLOCK_CLOSE', `#${id} is closed but not open`);
+      report(number, 'UNEXPECTED_BLOCK_CLOSE', `#${id} is closed but not open`);
       continue;
     }
     const [closed, ...left] = open.splice(at);
     if (left.length > 0)
-      report(index + 1, 'MISMATCHED_BLOCK', `#${id} is closed while #${left.at(-1)?.id} is open`);
+      report(number, 'MISMATCHED_BLOCK', `#${id} is closed while #${left.at(-1)?.id} is open`);
     if (closed === undefined || closed.duplicate) continue;
     blocks.push({
       id,
@@ -104,7 +106,7 @@ function pairMarkers(
       inner: { start: closed.line.next, end: line.start },
     });
   }
-  for (const { id, number } of open) report(number, 'UNCLOSED_BLOCK', `#${id} is never closed`);
+  for (const { id, number: at } of open) report(at, 'UNCLOSED_BLOCK', `#${id} is never closed`);
   blocks.sort((one, other) => one.outer.start - other.outer.start);
   problems.sort((one, other) => one.line - other.line);
   return { blocks, problems };

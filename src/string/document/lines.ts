@@ -47,8 +47,8 @@ export function scanLines(text: string): readonly ScannedLine[] {
     const next = feed === -1 ? text.length : feed + 1;
     const end = feed === -1 ? next : feed > start && text[feed - 1] === '\r' ? feed - 1 : feed;
     const frontmatter = start < body;
-    const what = frontmatter ? PLAIN : classify(text, start, end, scan);
-    lines.push({ start, end, next, ...what, frontmatter });
+    const { fence, info, comment } = frontmatter ? PLAIN : classify(text, start, end, scan);
+    lines.push({ start, end, next, fence, info, frontmatter, comment });
     start = next;
   }
   return lines;
@@ -64,6 +64,16 @@ function classify(text: string, start: number, end: number, scan: Scan): What {
   if (scan.comment) {
     scan.comment = !text.slice(start, end).includes('-->');
     return COMMENT;
+  }
+  // Nearly every line of nearly every document: plain text that goes on, or begins, outside of all else.
+  if (
+    scan.fence === undefined &&
+    scan.items.length === 0 &&
+    start < end &&
+    isLetter(text.charCodeAt(start))
+  ) {
+    scan.paragraph = true;
+    return PLAIN;
   }
   let { at, column } = skipBlanks(text, start, end, 0);
   const { paragraph } = scan;
@@ -143,6 +153,10 @@ function skipBlanks(
     else break;
   }
   return { at, column };
+}
+
+function isLetter(char: number): boolean {
+  return (char >= 0x61 && char <= 0x7a) || (char >= 0x41 && char <= 0x5a);
 }
 
 /** It begins no heading, quote, HTML, rule or fence, and no list item. */

@@ -3,6 +3,7 @@
 import { type Block, findBlock, listBlocks } from '../document/blocks.js';
 import { type Failure, fail } from '../result.js';
 import type { LineRange } from './edit-target.js';
+import { countBreaks } from './line-diff.js';
 
 /** Places shown of a text that is there more than once. */
 export const MAX_SHOWN_MATCHES = 5;
@@ -47,8 +48,8 @@ export function editBlock(
       'Nothing was written. A marker, or a code fence that is not closed, is in the new text.',
     );
   const within = {
-    first: countLines(edited.slice(0, again.outer.start)) + 1,
-    last: countLines(edited.slice(0, again.outer.end)),
+    first: countBreaks(edited, again.outer.start) + 1,
+    last: countBreaks(edited, again.outer.end - 1) + 1,
   };
   return { ok: true, text: edited, count: 1, within };
 }
@@ -118,7 +119,7 @@ export function blockNotFound(text: string, id: string, file: string): Failure {
 
 /** A line that ends with `\n` is no more than that line. */
 export function countLines(text: string): number {
-  return startsOfLines(text).length - 1;
+  return text === '' ? 0 : countBreaks(text, text.length - 1) + 1;
 }
 
 /** Where each line begins, and where the last one ends. */

@@ -5,6 +5,8 @@ export const MAX_COMPARED_LINES = 5000;
 /** Steps of the comparison: two texts with nothing in common are not worth more. */
 const MAX_STEPS = 1000;
 
+const STRIDE_CHARS = 16 * 1024;
+
 export interface DiffRow {
   readonly kind: 'keep' | 'remove' | 'add' | 'gap';
   /** From 1; of the old text, and of the new one. */
@@ -38,15 +40,8 @@ export async function diffLines(before: string, after: string, context: number):
 /** The whole lines that differ; before and behind them both texts are the same. */
 function findDifference(before: string, after: string): { start: number; oldEnd: number; newEnd: number } {
   const shorter = Math.min(before.length, after.length);
-  let start = 0;
-  while (start < shorter && before.charCodeAt(start) === after.charCodeAt(start)) start += 1;
-  start = startOfLine(before, start);
-  let same = 0;
-  while (
-    same < shorter - start &&
-    before.charCodeAt(before.length - 1 - same) === after.charCodeAt(after.length - 1 - same)
-  )
-    same += 1;
+  const start = startOfLine(before, commonStart(before, after, shorter));
+  const same = commonEnd(before, after, shorter - start);
   let oldEnd = before.length - same;
   const isBoundary = (text: string, at: number): boolean => at === start || text[at - 1] === '\n';
   if (!isBoundary(before, oldEnd) || !isBoundary(after, after.length - same)) {
@@ -54,6 +49,28 @@ function findDifference(before: string, after: string): { start: number; oldEnd:
     oldEnd = feed === -1 ? before.length : feed + 1;
   }
   return { start, oldEnd, newEnd: after.length - (before.length - oldEnd) };
+}
+
+/** Long pieces first: two strings are compared faster than their characters. */
+function commonStart(one: string, other: string, most: number): number {
+  let at = 0;
+  while (at + STRIDE_CHARS <= most && one.slice(at, at + STRIDE_CHARS) === other.slice(at, at + STRIDE_CHARS))
+    at += STRIDE_CHARS;
+  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at += 1;
+  return at;
+}
+
+function commonEnd(one: string, other: string, most: number): number {
+  let length = 0;
+  const piece = (text: string): string =>
+    text.slice(text.length - length - STRIDE_CHARS, text.length - length);
+  while (length + STRIDE_CHARS <= most && piece(one) === piece(other)) length += STRIDE_CHARS;
+  while (
+    length < most &&
+    one.charCodeAt(one.length - 1 - length) === other.charCodeAt(other.length - 1 - length)
+  )
+    length += 1;
+  return length;
 }
 
 async function compare(old: readonly string[], fresh: readonly string[]): Promise<Step[]> {
@@ -123,7 +140,8 @@ function endOfLines(text: string, from: number, count: number): number {
   return end;
 }
 
-function countBreaks(text: string, end: number): number {
+/** Line ends before a place. */
+export function countBreaks(text: string, end: number): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1 && at < end; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
