@@ -6,7 +6,7 @@ import { type StringCommand, suggest } from './command.js';
 import type { StringContext } from './context.js';
 import { USAGE } from './usage.js';
 
-const COMMANDS = ['daemon', 'mcp', 'completions', 'help'];
+const COMMANDS = ['daemon', 'mcp', 'completions', 'lint', 'new', 'help'];
 /** What may follow a word. */
 const AFTER: Readonly<Record<string, readonly string[]>> = {
   daemon: ['start', 'stop', 'status', 'foreground'],
@@ -15,6 +15,7 @@ const AFTER: Readonly<Record<string, readonly string[]>> = {
   config: ['--client', '--name', '--npx'],
   '--client': ['claude', 'codex', 'cursor', 'vscode', 'opencode', 'opencode-2'],
   completions: ['bash', 'zsh', 'fish'],
+  new: ['app', 'tool'],
   event: ['list', 'read', 'ack', 'clear', 'webhook', 'help'],
   webhook: ['show', 'create', 'rotate'],
   system: ['status', 'stop', 'help'],

@@ -15,6 +15,8 @@ export const USAGE: Usage = {
     'string --mcp                       an MCP server on standard input and output',
     'string daemon start|stop|status|foreground',
     'string mcp config --client NAME',
+    'string lint FILE…                  what is wrong with a document, line by line; --json for programs',
+    'string new app|tool NAME           the first files of a package, here',
     'string completions bash|zsh|fish',
   ].join('\n  '),
   flags: {
@@ -50,7 +52,7 @@ export const USAGE: Usage = {
     ['string --chanflow < turn.txt', 'all blocks of an agent’s turn'],
   ],
   notes: [
-    'A topic is a name (main, notes), app:NAME[:CONFIG], bash:NAME, or a hub. Topics called daemon, mcp or completions\nare reached as file:daemon and so on.',
+    'A topic is a name (main, notes), app:NAME[:CONFIG], bash:NAME, or a hub. Topics called daemon, mcp, lint, new or\ncompletions are reached as file:daemon and so on.',
     [
       'Environment:',
       '  STRING_PORT       the port of the daemon, 1 to 65535',
