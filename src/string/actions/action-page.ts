@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path';
 import { isInside } from '../../host/files/is-inside.js';
 import type { LoadedPage } from '../files/load-document.js';
-import type { Page } from '../document/page.js';
+import type { Page, PageWarning } from '../document/page.js';
 import { readRegistry } from '../packages/registry.js';
 import type { AppTopic } from '../packages/env-store.js';
 import type { Action } from './action.js';
@@ -14,6 +14,8 @@ export const MAX_ACTIONS = 5000;
 
 export interface PageActions {
   readonly all: readonly Action[];
+  /** What its author got wrong. */
+  readonly warnings: readonly PageWarning[];
   /** By the letter first, then in any case. */
   find(id: string): Action | undefined;
   /** The template of an action's answer. */
@@ -31,18 +33,28 @@ export function actionsOf(page: Page): PageActions {
 function readActions({ fences }: Page): PageActions {
   const byId = new Map<string, Action>();
   const responses = new Map<string, string>();
+  const warnings: PageWarning[] = [];
   for (const fence of fences) {
     if (fence.part === 'response') {
       if (!responses.has(fence.id)) responses.set(fence.id, fence.text);
       continue;
     }
-    if (byId.has(fence.id) || byId.size >= MAX_ACTIONS) continue;
-    const { action } = parseAction(fence);
+    if (byId.size >= MAX_ACTIONS) continue;
+    if (byId.has(fence.id)) {
+      warnings.push({
+        line: fence.line,
+        message: `INVALID_ACTION_BLOCK: there is an action "${fence.id}" already`,
+      });
+      continue;
+    }
+    const { action, warnings: said } = parseAction(fence);
     if (action !== undefined) byId.set(fence.id, action);
+    warnings.push(...said.map(({ line, code, message }) => ({ line, message: `${code}: ${message}` })));
   }
   const all = [...byId.values()];
   return {
     all,
+    warnings,
     find: (id) => byId.get(id) ?? all.find((action) => action.id.toLowerCase() === id.toLowerCase()),
     responseOf: (id) => responses.get(id),
   };

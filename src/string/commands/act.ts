@@ -2,7 +2,6 @@
 
 import { actionsOf } from '../actions/action-page.js';
 import { describeActions } from '../actions/describe-action.js';
-import { loadApp } from '../actions/load-app.js';
 import { runAction } from '../actions/run-action.js';
 import { openScene } from '../actions/scene.js';
 import { currentPage } from '../document/current-page.js';
@@ -62,9 +61,6 @@ async function runNamed(
 
 /** Of an app, its document is loaded without its default action. */
 async function pageOf(call: CommandCall): Promise<LoadedPage | Failure> {
-  const { session } = call;
-  if (session.document === undefined && session.topic.type === 'app')
-    return await loadApp(call, session.topic.app);
   return await currentPage(call, fail('INVALID_TARGET', 'No document open. Use /open <uri> first.'));
 }
 

@@ -2,7 +2,7 @@
 
 import { VERSION } from '../../base/version.js';
 import { type CurrentPage, currentPage } from '../document/current-page.js';
-import { actionsOf } from '../document/page-actions.js';
+import { actionsOf } from '../actions/action-page.js';
 import { isWeb } from '../document/resolve-target.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { readRegistry } from '../packages/registry.js';
@@ -100,7 +100,7 @@ function pageRows({ session }: CommandCall, page: CurrentPage | Failure | undefi
     ...(shortcuts.auto.size === 0 ? [] : [`+${shortcuts.auto.size} auto`]),
   ];
   if (names.length > 0) rows.push(['shortcuts', names.join(', ')]);
-  const actions = [...actionsOf(page.page).actions.values()].map(({ id, method }) => `${id}(${method})`);
+  const actions = actionsOf(page.page).all.map(({ id, method }) => `${id}(${method})`);
   if (actions.length > 0) rows.push(['actions', actions.join(', ')]);
   if (page.original !== undefined)
     rows.push(['source', 'converted from HTML (use /source to view original)']);

@@ -1,5 +1,6 @@
 // A document on the screen of its topic: loaded, shown, and known by its names from now on.
 
+import { runDefaultAction } from '../actions/default-action.js';
 import { loadPlace } from '../document/load.js';
 import type { Place } from '../document/resolve-target.js';
 import { keepView, viewPage } from '../document/view.js';
@@ -41,7 +42,11 @@ async function showPage(
   accept({ uri: loaded.uri, title: loaded.page.title, block });
   keepView(call.session, view);
   noteSeen(call, loaded);
-  return succeed(systemLine(verb, loaded, block), view.text);
+  const more = block === null ? await runDefaultAction(call, loaded) : undefined;
+  return succeed(
+    systemLine(verb, loaded, block),
+    more === undefined ? view.text : `${view.text}\n\n---\n\n${more}`,
+  );
 }
 
 /** Whoever has seen a file may overwrite it. */

@@ -36,7 +36,7 @@ export async function currentPage(
   };
 }
 
-/** Without a word about it, and without its default action. */
+/** Without a word about it: its menus are still new when it is opened; and without its default action. */
 async function openApp(
   call: Pick<CommandCall, 'session' | 'runtime' | 'signal'>,
   name: string,
@@ -45,7 +45,7 @@ async function openApp(
   if (!app.ok) return app;
   const loaded = await loadPage(call, placeOf(app.uri));
   if (!loaded.ok) return loaded;
-  const view = await viewPage(call, loaded, null);
+  const view = await viewPage(call, loaded, null, { quiet: true });
   if ('ok' in view) return view;
   call.session.show({ uri: loaded.uri, title: loaded.page.title, block: null });
   keepView(call.session, view);

@@ -1,16 +1,14 @@
 // Lines above a page that say what can be done with it.
 
-import { dirname, join } from 'node:path';
+import { actionsOf } from '../actions/action-page.js';
+import { requirementsOf } from '../actions/requirements.js';
 import type { CommandCall } from '../commands/command.js';
-import { isDirectory, type LoadedPage } from '../files/load-document.js';
+import type { LoadedPage } from '../files/load-document.js';
 import { readEnv } from '../packages/env-store.js';
 import type { Menu } from '../session/shortcuts.js';
 import { renderMenu } from './menus.js';
-import { actionsOf } from './page-actions.js';
 
 const SEPARATOR = '  ·  ';
-/** Beside a document, without being named by it. */
-const REQUIREMENTS = 'requirements.md';
 
 type Place = Pick<CommandCall, 'session' | 'runtime'>;
 
@@ -24,7 +22,7 @@ export async function hintsOf(call: Place, loaded: LoadedPage, menus: readonly M
     else folded.push(menu.name);
   }
   if (folded.length > 0) lines.push(`[nav] ${folded.join(', ')} — /nav <name>`);
-  const actions = [...actionsOf(loaded.page).actions.keys()];
+  const actions = actionsOf(loaded.page).all.map(({ id }) => id);
   if (actions.length > 0)
     lines.push(
       [`[actions] ${actions.join(', ')}`, '/act --help (all)', '/act.<name> --help'].join(SEPARATOR),
@@ -32,25 +30,10 @@ export async function hintsOf(call: Place, loaded: LoadedPage, menus: readonly M
   return [...lines, ...(await environmentHint(call, loaded))];
 }
 
-/** Where a document tells how to set it up, as `/open` takes it. */
-export function requirementsOf(
-  { runtime }: Pick<CommandCall, 'runtime'>,
-  { page, path }: LoadedPage,
-): string | undefined {
-  const named = page.directives.find(({ kind }) => kind === 'requirements');
-  if (named !== undefined) return named.path;
-  if (path === undefined) return undefined;
-  try {
-    return isDirectory(runtime.files, join(dirname(path), REQUIREMENTS)) ? undefined : REQUIREMENTS;
-  } catch {
-    return undefined; // none there, or none to be reached
-  }
-}
-
 async function environmentHint(call: Place, loaded: LoadedPage): Promise<string[]> {
   const missing = await missingVariables(call, loaded);
   if (missing.length === 0) return [];
-  const setup = requirementsOf(call, loaded);
+  const setup = requirementsOf(loaded);
   return [
     `[!] Missing required env: ${missing.map((name) => `$${name}`).join(', ')}`,
     `    Set: ${missing.map((name) => `/set $${name}="..."`).join(' ; ')}`,

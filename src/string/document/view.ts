@@ -9,7 +9,7 @@ import { findBlock } from './blocks.js';
 import { hintsOf } from './hints.js';
 import { expandIncludes, expandOne } from './include.js';
 import { loadMenus } from './menus.js';
-import { actionsOf } from './page-actions.js';
+import { actionsOf } from '../actions/action-page.js';
 import { MAX_WARNINGS, type Page, type PageWarning } from './page.js';
 import { type Rendered, type RenderOptions, renderPage } from './render.js';
 
@@ -27,25 +27,26 @@ export async function viewPage(
   call: Viewer,
   loaded: LoadedPage,
   block: string | null,
+  options: { readonly quiet?: boolean } = {},
 ): Promise<PageView | Failure> {
   const { page } = loaded;
   const { session } = call;
-  const options: RenderOptions = { taken: { has: (name) => session.shortcuts.values.has(name) } };
+  const render: RenderOptions = { taken: { has: (name) => session.shortcuts.values.has(name) } };
   const whole =
-    block === null ? await wholeView(call, loaded, options) : await findView(call, loaded, block, options);
+    block === null ? await wholeView(call, loaded, render) : await findView(call, loaded, block, render);
   if ('ok' in whole) return whole;
   const { menus, warnings } = await loadMenus(call, loaded);
-  const hints = block === null ? await hintsOf(call, loaded, menus) : [];
+  const hints = block === null && options.quiet !== true ? await hintsOf(call, loaded, menus) : [];
   const names = new Map([...page.shortcuts, ...whole.page.shortcuts]);
   const view = { names, auto: whole.rendered.auto, menus };
-  const { actions, warnings: wrong } = actionsOf(page);
+  const { all: actions, warnings: wrong } = actionsOf(page);
   const said = [...page.warnings, ...wrong, ...warnings].sort((one, other) => one.line - other.line);
   return {
     ...view,
     text: [hints.join('\n'), whole.rendered.text].filter((part) => part !== '').join('\n\n'),
     facts: {
       menus: menus.map(({ name }) => name),
-      actions: [...actions.keys()],
+      actions: actions.map(({ id }) => id),
       converted: loaded.original !== undefined,
       warnings: [...said.map(describeWarning), ...unknownNames(session, whole.rendered, view)].slice(
         0,
