@@ -60,6 +60,22 @@ class Screen implements AsyncDisposable {
   }
 }
 
+test('what a stranger has written does not drive the terminal, whoever shows it', async () => {
+  const { json } = await stringd.post('hi \u001b]0;owned\u0007\u009b31m');
+  const read = `/events.read ${String(json['event_id'])}`;
+  const shown = String.raw`hi \x1b]0;owned\x07\x9b31m`;
+  for (const args of [
+    `main '${read}'`,
+    `event '${read}'`,
+    'main /events',
+    `--chanflow <<'E'\n<𝒞=string:main>\n${read}\n</𝒞>\nE\n:`,
+  ]) {
+    await using screen = await Screen.open(args);
+    await screen.shows(shown);
+    await screen.shows('ended with 0');
+  }
+});
+
 test('commands, bodies of several lines, another topic, and the end', async () => {
   await using screen = await Screen.open('notes');
   await screen.shows('[notes] > ');

@@ -33,5 +33,9 @@ export const stringClient = {
     'events of the agent become channel notifications, and stay unacknowledged',
     'string "MCP channel"',
   ),
+  'string/mcp-stdio/ack': stdio(
+    'with --ack-events what the client was told of is acknowledged',
+    'string "MCP channel"',
+  ),
   'string/mcp-stdio/end': stdio('it ends with its input, and writes nothing but JSON-RPC', 'string "MCP"'),
 } as const satisfies Readonly<Record<string, Clause>>;

@@ -22,16 +22,16 @@ class Server extends Program {
   readonly #reading: Promise<void>;
   #lastId = 0;
 
-  constructor({ base, port }: StringdUnderTest) {
-    super([process.execPath, bin('string'), '--agent', 'me', '--mcp'], {
+  constructor({ base, port }: StringdUnderTest, flags: readonly string[] = []) {
+    super([process.execPath, bin('string'), '--agent', 'me', ...flags, '--mcp'], {
       env: { HOME: base, STRING_ROOT: `${base}/string`, STRING_PORT: String(port) },
       cwd: base,
     });
     this.#reading = this.#read();
   }
 
-  static async open(stringd: StringdUnderTest): Promise<Server> {
-    const server = new Server(stringd);
+  static async open(stringd: StringdUnderTest, ...flags: string[]): Promise<Server> {
+    const server = new Server(stringd, flags);
     await server.ask('initialize', HELLO);
     server.tell({ method: 'notifications/initialized' });
     return server;
@@ -125,5 +125,18 @@ verifies('string/mcp-stdio/channel', async () => {
   });
   const counts = (await stringd.ask('/events/count', { headers: { 'X-Agent-Id': 'me' } })).json;
   expect(counts).toMatchObject({ ack: 0, unacked: 1 });
+  await server.finish();
+});
+
+verifies('string/mcp-stdio/ack', async () => {
+  const stringd = shared();
+  await using server = await Server.open(stringd, '--ack-events');
+  await stringd.post('the build is green');
+  const counts = async () => (await stringd.ask('/events/count', { headers: { 'X-Agent-Id': 'me' } })).json;
+  // Those that the agent had before are told as well.
+  await until(async () => (await counts())['unacked'] === 0, 'all events to be acknowledged', 60_000);
+  const isTold = (): boolean =>
+    server.messages.some(({ params }) => params?.['content'] === 'the build is green');
+  await until(isTold, 'the event', 60_000);
   await server.finish();
 });

@@ -1,6 +1,7 @@
 // string --mcp with a daemon that says what the test wants: both eras, errors, beats, calling off, channels.
 
 import { describe, expect, test } from 'vitest';
+import { callDaemon } from '../../../../src/cli/string/mcp/call-daemon.js';
 import { CHANNEL_CAPABILITY } from '../../../../src/cli/string/mcp/channel.js';
 import { type ServeOptions, serveStringMcp } from '../../../../src/cli/string/mcp/serve.js';
 import { StringClient } from '../../../../src/client/string/string-client.js';
@@ -212,6 +213,25 @@ test('a command is sent again only when it cannot have been executed', async () 
   expect(await say()).toContain('fine');
   expect(await say()).toContain('ERROR(STREAM_INCOMPLETE)');
   expect(server.fetch.asked.filter(({ path }) => path === '/exec')).toHaveLength(5);
+});
+
+test('a call that is called off while its agent is registered anew is over at once', async () => {
+  const cancel = new AbortController();
+  const fetch = scriptedFetch(({ path, signal }) => {
+    if (path === '/exec') return Response.json({ error: 'Unknown agent: me' }, { status: 401 });
+    if (path !== '/agents' || fetch.asked.filter((each) => each.path === '/agents').length < 2)
+      return undefined;
+    setImmediate(() => cancel.abort(new Error('called off')));
+    return untilAborted(signal);
+  });
+  const client = new StringClient({ fetch, port: 1, agentId: 'me', autoStart: false });
+  const ctx = { signal: cancel.signal, progress: () => {}, log: () => {} };
+  const running = callDaemon(
+    { client, strict: false, progressBeatMs: 1000 },
+    { topic: 'main', cmd: '/info' },
+    ctx,
+  );
+  await expect(running).rejects.toThrow('called off');
 });
 
 test('a daemon that is not there is a result, in words', async () => {
