@@ -73,6 +73,7 @@ test('what a stranger has written does not drive the terminal, whoever shows it'
     await using screen = await Screen.open(args);
     await screen.shows(shown);
     await screen.shows('ended with 0');
+    expect(screen.seen).not.toContain('owned\u0007');
   }
 });
 
