@@ -28,6 +28,8 @@ export interface RuntimeOptions {
   readonly services: RuntimeServices;
   readonly log: Log;
   readonly topics?: TopicOptions;
+  /** Tools for every agent of this machine. */
+  readonly toolsDir?: string;
   /** MAX_SHELLS unless said. */
   readonly maxShells?: number;
 }
@@ -95,6 +97,7 @@ export class Runtime extends Resource {
       services,
       log,
       spoolDir,
+      toolsDir: options.toolsDir,
       sessions: this.#sessions,
       files: new AgentFiles(agent),
       pages: new PageCache(),

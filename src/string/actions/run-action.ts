@@ -1,5 +1,6 @@
 // Runs an action: the order of things, from the words of the caller to what is shown.
 
+import { refuseChanged } from '../packages/verify-package.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import type { Action } from './action.js';
 import { describeAction, missingFlags } from './describe-action.js';
@@ -25,6 +26,8 @@ export async function runAction(scene: Scene, action: Action, text: string): Pro
       'Remote SFMD can only run HTTP actions.',
       'Commands are run for documents of this machine, and for packages that were installed.',
     );
+  const changed = await findChanged(scene, action);
+  if (changed !== undefined) return changed;
   const missing = missingFields(scene, action, inputs);
   if (missing.length > 0) return addSetupHint(scene, missingFlags(action, missing));
   try {
@@ -34,6 +37,12 @@ export async function runAction(scene: Scene, action: Action, text: string): Pro
   } catch (thrown) {
     return addSetupHint(scene, explain(thrown));
   }
+}
+
+async function findChanged({ call, loaded, trust }: Scene, action: Action): Promise<Failure | undefined> {
+  const { path, source } = loaded;
+  if (trust !== 'installed' || action.method !== 'CLI' || path === undefined) return undefined;
+  return await refuseChanged(call.runtime.agent.home, { path, source }, action.target);
 }
 
 /** Nothing given, and something needed: then one wants to know what. `--` says that it is meant so. */

@@ -67,6 +67,8 @@ export interface RuntimeParts {
   readonly undo: UndoStore;
   /** Where outputs too long to be shown are kept. */
   readonly spoolDir: string;
+  /** Tools for every agent of this machine. */
+  readonly toolsDir: string | undefined;
   readonly log: Log;
   /** Ends a topic with all it has. False when it was not open. */
   closeTopic(topic: Topic): Promise<boolean>;

@@ -13,6 +13,7 @@ import { eventsCommand } from './events.js';
 import { execCommand } from './exec.js';
 import { makeHelpCommand } from './help.js';
 import { infoCommand } from './info.js';
+import { installCommand, uninstallCommand } from './install.js';
 import { lsCommand } from './ls.js';
 import { openCommand } from './open.js';
 import { navCommand } from './nav.js';
@@ -20,6 +21,7 @@ import { backCommand, historyCommand, refreshCommand, sourceCommand } from './pa
 import { searchCommand } from './search.js';
 import { replaceCommand } from './replace.js';
 import { setCommand } from './set.js';
+import { toolCommand } from './tool.js';
 import { sessionCommand, topicsCommand } from './topics.js';
 import { undoCommand } from './undo.js';
 import { verifyCommand } from './verify.js';
@@ -37,6 +39,9 @@ export const COMMANDS: readonly Command[] = [
   searchCommand,
   lsCommand,
   actCommand,
+  toolCommand,
+  installCommand,
+  uninstallCommand,
   writeCommand,
   appendCommand,
   editCommand,

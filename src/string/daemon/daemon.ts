@@ -107,7 +107,13 @@ export class StringDaemon extends Resource {
     });
     const services = { events: this.#inbox, agents: this.#agents, daemon: this.#control() };
     const topics = { strict: config.strictTopics };
-    this.#runtimes = new Runtimes({ dataDir: config.dataDir, services, log, topics });
+    this.#runtimes = new Runtimes({
+      dataDir: config.dataDir,
+      toolsDir: join(config.root, 'tools'),
+      services,
+      log,
+      topics,
+    });
     this.#runtimes.restore(store.list());
     await this.#listen(store);
   }

@@ -14,8 +14,8 @@ export interface ActPlace extends Place {
   file(name: string, text: string): string;
 }
 
-export function makeActPlace(): ActPlace {
-  const place = makePlace();
+export function makeActPlace(options: Parameters<typeof makePlace>[0] = {}): ActPlace {
+  const place = makePlace(options);
   const file = (name: string, text: string): string => {
     const path = join(place.home, name);
     mkdirSync(dirname(path), { recursive: true });
