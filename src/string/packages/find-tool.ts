@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { errnoOf } from '../../base/errors.js';
 import type { CommandCall } from '../commands/command.js';
+import { loadPage, placeOf } from '../document/load.js';
 import { parsePage } from '../document/page.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { type LoadedPage, loadPath, MAX_DOCUMENT_BYTES } from '../files/load-document.js';
@@ -30,7 +31,7 @@ export async function findTool(call: Caller, name: string): Promise<LoadedPage |
   const uri = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (uri === undefined) return missing(name, Object.keys(tools));
   const path = pathOfUri(uri);
-  if (path === undefined) return fail('LOAD_ERROR', `Unsupported URI scheme: ${uri}`);
+  if (path === undefined) return await loadPage(call, placeOf(uri)); // linked: fetched anew each time
   return (await loadOwn(call, path)) ?? missing(name, Object.keys(tools));
 }
 

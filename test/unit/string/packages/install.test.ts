@@ -1,7 +1,7 @@
 import {
   chmodSync,
   existsSync,
-  mkdirSync,
+  mkdtempSync,
   readFileSync,
   statSync,
   symlinkSync,
