@@ -8,7 +8,7 @@ import { UnfitValueError } from './fill-command.js';
 import { UnfitRequestError } from './fill-request.js';
 import { type Inputs, readInputs, unresolved } from './read-inputs.js';
 import { ActionRefusedError } from './refused.js';
-import { addSetupHint } from './setup-hint.js';
+import { addSetupHint } from './requirements.js';
 import { UnresolvedVariableError } from './resolve-variable.js';
 import { runCommandAction } from './run-command-action.js';
 import { runHttpAction } from './run-http-action.js';

@@ -1,0 +1,25 @@
+// Where a page says how it is set up: told whenever one of its actions fails.
+
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { LoadedPage } from '../files/load-document.js';
+import type { Failure } from '../result.js';
+import type { Scene } from './scene.js';
+
+const BESIDE = 'requirements.md';
+
+/** As `/open` understands it. A page from the web has to name it; of a file the one beside it is found. */
+export function requirementsOf({ page, path, remote }: LoadedPage): string | undefined {
+  const named = page.directives.find(({ kind }) => kind === 'requirements');
+  if (named !== undefined) return named.block === undefined ? named.path : `${named.path}#${named.block}`;
+  if (remote || path === undefined || path.endsWith(`/${BESIDE}`)) return undefined;
+  return existsSync(join(dirname(path), BESIDE)) ? BESIDE : undefined;
+}
+
+export function addSetupHint({ loaded }: Scene, failure: Failure): Failure {
+  const path = requirementsOf(loaded);
+  if (path === undefined || failure.code === 'CANCELLED') return failure;
+  const hint = `Setup info: /open ${path}`;
+  if (failure.content !== undefined) return { ...failure, content: `${failure.content}\n\n${hint}` };
+  return { ...failure, context: [...(failure.context ?? []), '', hint] };
+}
