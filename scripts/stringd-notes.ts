@@ -68,6 +68,11 @@ export const STRINGD_ENVIRONMENT: readonly (readonly string[])[] = [
   ['`STRING_ROOT`', '`~/.string`', 'where everything is kept'],
   ['`STRING_DATA_DIR`', '`STRING_ROOT/daemon`', '`agents.json`, `events.db`, `logs/`'],
   ['`STRING_LOG`', 'off', '`1`: JSON lines in `STRING_DATA_DIR/logs/stringd.log`'],
+  [
+    '`STRING_ACCESS`',
+    '`home`',
+    '`full`: agents reach every file that the daemon can, not only their homes and allowed paths; `/info` says so',
+  ],
   ['`STRING_TOPICS`', '`lenient`', '`strict`: no `file:NAME` and no `web:NAME`'],
   [
     '`STRING_NO_AGENT_RECOVERY`',

@@ -37,6 +37,7 @@ const USAGE: Usage = {
       '  STRING_ROOT            where everything is kept (~/.string)',
       '  STRING_DATA_DIR        agents.json, the inbox, logs (STRING_ROOT/daemon)',
       '  STRING_LOG=1           a log of JSON lines in STRING_DATA_DIR/logs',
+      '  STRING_ACCESS=full     agents reach every file, not only their homes and allowed paths; /info says so',
       '  STRING_TOPICS=strict   only the topics of the protocol: no file:NAME, no web:NAME',
       '  STRING_NO_AGENT_RECOVERY=1, STRING_EVENT_REDELIVER_GRACE_MS, STRING_EVENT_RETENTION_DAYS,',
       '  STRING_EVENT_SWEEP_INTERVAL_MS, STRING_WEBHOOK_RATE: see docs/protocol/stringd.md',

@@ -39,6 +39,8 @@ export interface StringdConfig {
   readonly adoptHomes: boolean;
   /** Only the topics of the protocol, no `file:` and `web:`. */
   readonly strictTopics: boolean;
+  /** Agents reach every file that the daemon can, not only their homes and allowed paths. */
+  readonly fullAccess: boolean;
   /** A log file in the data folder. */
   readonly logToFile: boolean;
   readonly events: EventSettings;
@@ -65,6 +67,7 @@ export function readConfig(env: Environment): StringdConfig {
     homesDir: join(root, 'agents'),
     adoptHomes: !isOn(env, 'STRING_NO_AGENT_RECOVERY'),
     strictTopics: readTopics(env),
+    fullAccess: readAccess(env),
     logToFile: isOn(env, 'STRING_LOG'),
     events: {
       redeliverGraceMs: amount(env, 'STRING_EVENT_REDELIVER_GRACE_MS') ?? REDELIVER_GRACE_MS,
@@ -91,6 +94,12 @@ function readTopics(env: Environment): boolean {
   const value = text(env, 'STRING_TOPICS');
   if (value === undefined || value === 'strict' || value === 'lenient') return value === 'strict';
   throw new ConfigError('STRING_TOPICS', value, 'strict or lenient');
+}
+
+function readAccess(env: Environment): boolean {
+  const value = text(env, 'STRING_ACCESS');
+  if (value === undefined || value === 'home' || value === 'full') return value === 'full';
+  throw new ConfigError('STRING_ACCESS', value, 'home or full');
 }
 
 /** A variable that is there and blank is as good as none. */

@@ -30,6 +30,8 @@ export interface RuntimeOptions {
   readonly topics?: TopicOptions;
   /** Tools for every agent of this machine. */
   readonly toolsDir?: string;
+  /** Every file that the daemon can reach, not only home and allowed paths. */
+  readonly fullAccess?: boolean;
   /** MAX_SHELLS unless said. */
   readonly maxShells?: number;
 }
@@ -99,7 +101,7 @@ export class Runtime extends Resource {
       spoolDir,
       toolsDir: options.toolsDir,
       sessions: this.#sessions,
-      files: new AgentFiles(agent),
+      files: new AgentFiles(agent, { full: options.fullAccess === true }),
       pages: new PageCache(),
       undo: this.#undo,
       shells: new Shells({

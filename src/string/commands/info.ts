@@ -26,7 +26,12 @@ export const infoCommand: Command = {
     const asked = call.line.args.trim();
     if (asked.startsWith('@')) return describeShortcut(call, asked);
     const page = call.session.document === undefined ? undefined : await currentPage(call);
-    const rows: Row[] = [['string', `v${VERSION}`], ...placeRows(call, page), ...pageRows(call, page)];
+    const rows: Row[] = [
+      ['string', `v${VERSION}`],
+      ...accessRows(call),
+      ...placeRows(call, page),
+      ...pageRows(call, page),
+    ];
     const { history, variables, facts } = call.session;
     if (history.length > 0)
       rows.push(['history', `${history.length} ${history.length === 1 ? 'entry' : 'entries'}`]);
@@ -39,6 +44,13 @@ export const infoCommand: Command = {
     return succeed('Session info', `${renderRows(rows)}${list}`);
   },
 };
+
+/** Said where an agent looks, since it changes what a mistake can cost. */
+function accessRows({ runtime }: CommandCall): Row[] {
+  return runtime.files.isFull
+    ? [['access', 'full: every file that the daemon can reach (STRING_ACCESS)']]
+    : [];
+}
 
 function describeShortcut({ session }: CommandCall, asked: string): CommandResult {
   const found = session.shortcuts.resolve(asked);

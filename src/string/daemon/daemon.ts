@@ -113,7 +113,9 @@ export class StringDaemon extends Resource {
       services,
       log,
       topics,
+      fullAccess: config.fullAccess,
     });
+    if (config.fullAccess) log.warn('agents may reach every file of this machine (STRING_ACCESS=full)');
     this.#runtimes.restore(store.list());
     await this.#listen(store);
   }

@@ -20,13 +20,17 @@ import type { Session } from '../session/session.js';
 
 export class AgentFiles {
   readonly #agent: AgentPlace;
+  /** There are no walls: whoever runs the daemon has taken them down. */
+  readonly isFull: boolean;
 
-  constructor(agent: AgentPlace) {
+  constructor(agent: AgentPlace, { full = false }: { readonly full?: boolean } = {}) {
     this.#agent = agent;
+    this.isFull = full;
   }
 
   /** Looked up anew each time: a home may be made, and an allowed path mounted, while the daemon runs. */
   roots(): Roots {
+    if (this.isFull) return Roots.open(['/'], { allowFilesystemRoot: true });
     const { home, allowedPaths } = this.#agent;
     const there = [home, ...allowedPaths].filter((root) => isUsable(root));
     return Roots.open(there);

@@ -69,6 +69,7 @@ test('switches and amounts are read, and what is none is refused by name', () =>
       STRING_LOG: '1',
       STRING_NO_AGENT_RECOVERY: '1',
       STRING_TOPICS: 'strict',
+      STRING_ACCESS: 'full',
       STRING_EVENT_REDELIVER_GRACE_MS: '10',
       STRING_EVENT_RETENTION_DAYS: '0.5',
     }),
@@ -76,11 +77,13 @@ test('switches and amounts are read, and what is none is refused by name', () =>
     logToFile: true,
     adoptHomes: false,
     strictTopics: true,
+    fullAccess: true,
     events: { redeliverGraceMs: 10, retentionMs: 43_200_000 },
   });
   for (const [name, value] of [
     ['STRING_LOG', 'maybe'],
     ['STRING_TOPICS', 'loose'],
+    ['STRING_ACCESS', 'some'],
     ['STRING_EVENT_REDELIVER_GRACE_MS', 'soon'],
     ['STRING_EVENT_SWEEP_INTERVAL_MS', '0'],
     ['STRING_WEBHOOK_RATE', '-3'],

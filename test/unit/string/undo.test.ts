@@ -1,6 +1,6 @@
-// The way back from edits, and the walls around an agent's files while it edits.
+// The way back from edits: step by step, to the byte, and never over the work of others.
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -119,45 +119,5 @@ describe('/undo', () => {
     const folder = join(place.dataDir, 'undo/default/main');
     const [name = ''] = readdirSync(folder);
     expect(statSync(join(folder, name)).size).toBeLessThan(1000);
-  });
-});
-
-describe('confinement', () => {
-  test('nothing outside of home is written, read or named', async () => {
-    await using place = makePlace();
-    writeFileSync(join(place.outside, 'x.md'), 'secret');
-    symlinkSync(place.outside, join(place.home, 'out'));
-    symlinkSync(join(place.outside, 'x.md'), join(place.home, 'x.md'));
-    symlinkSync(join(place.outside, 'new.md'), join(place.home, 'new.md'));
-    for (const path of [
-      `${place.outside}/x.md`,
-      '../outside/x.md',
-      'out/x.md',
-      'x.md',
-      'out/new.md',
-      '~/../outside/n.md',
-    ])
-      for (const cmd of [
-        `/write --force ${path}\nx`,
-        `/append ${path}\nx`,
-        `/edit ${path}`,
-        `/replace ${path}:L1\nx`,
-      ])
-        expect(await place.run('main', cmd), cmd).toMatchObject({ ok: false, code: 'FILE_NOT_ALLOWED' });
-    expect(await place.run('main', '/write new.md\nx')).toMatchObject({ ok: false });
-    expect(readdirSync(place.outside)).toEqual(['x.md']);
-    expect(readFileSync(join(place.outside, 'x.md'), 'utf8')).toBe('secret');
-  });
-
-  test('a file that has become a link out is not reverted', async () => {
-    await using place = makePlace();
-    mkdirSync(join(place.home, 'd'));
-    put(place, 'd/a.md', 'old');
-    await place.run('main', '/replace d/a.md\nold\n---\nnew');
-    writeFileSync(join(place.outside, 'a.md'), 'new');
-    rmSync(join(place.home, 'd'), { recursive: true });
-    symlinkSync(place.outside, join(place.home, 'd'));
-    expect(await place.run('main', '/undo')).toMatchObject({ code: 'FILE_NOT_ALLOWED' });
-    expect(readFileSync(join(place.outside, 'a.md'), 'utf8')).toBe('new');
   });
 });
