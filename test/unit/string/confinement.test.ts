@@ -61,7 +61,7 @@ describe('confinement', () => {
     await using place = makePlace();
     mkdirSync(join(place.home, 'd'));
     symlinkSync(place.outside, join(place.home, 'out'));
-    let done = false;
+    const over = new AbortController();
     // Exchanged as often as the event loop turns: between any two steps of a command.
     const exchange = async (): Promise<void> => {
       const [d, out, spare] = ['d', 'out', 'spare'].map((name) => join(place.home, name)) as [
@@ -69,7 +69,7 @@ describe('confinement', () => {
         string,
         string,
       ];
-      while (!done) {
+      while (!over.signal.aborted) {
         renameSync(d, spare);
         renameSync(out, d);
         renameSync(spare, out);
@@ -80,7 +80,7 @@ describe('confinement', () => {
     const codes = new Set<string | null>();
     for (let at = 0; at < runs(300, 40); at++)
       codes.add((await place.run('main', `/write --force d/f${at}.md\nx`)).code);
-    done = true;
+    over.abort();
     await exchanging;
     expect(readdirSync(place.outside)).toEqual([]);
     expect(
