@@ -15,8 +15,8 @@ const AROUND = [
 ];
 
 export async function htmlToMarkdown(html: string): Promise<string> {
-  // Loaded when the first page of HTML comes: most daemons never see one.
-  const { NodeHtmlMarkdown } = await import('node-html-markdown');
+  // Loaded when the first page of HTML comes: most daemons never see one. In a bundle all that it exports is its default.
+  const { NodeHtmlMarkdown } = (await import('node-html-markdown')).default;
   const converter = new NodeHtmlMarkdown({
     ignore: AROUND,
     maxConsecutiveNewlines: 2,

@@ -22,6 +22,7 @@ import { rexdResume } from '../clauses/rexd-resume.js';
 import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 import { stringCli } from '../clauses/string-cli.js';
+import { stringDocuments } from '../clauses/string-documents.js';
 import { stringEdit } from '../clauses/string-edit.js';
 import { stringFaults } from '../clauses/string-faults.js';
 import { stringClient } from '../clauses/string-client.js';
@@ -50,6 +51,7 @@ const tables = [
   rexdWire,
   rexd,
   stringCli,
+  stringDocuments,
   stringEdit,
   stringFaults,
   stringClient,
