@@ -1,4 +1,4 @@
-// `npm start`: builds what is needed and runs the most complete server there is, with three things to try.
+// `npm start`: builds what is needed and runs the most complete server there is, with four things to try.
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -24,6 +24,7 @@ child.once('exit', (code, signal) => {
 });
 
 function thingsToTry(url: string): string {
+  const string = `node dist/bin/string.js --port ${new URL(url).port}`;
   return [
     'stringd is running; Ctrl-C ends it. In another terminal, try:',
     '',
@@ -31,11 +32,17 @@ function thingsToTry(url: string): string {
     `  curl -s ${url}/agents -H 'Content-Type: application/json' -d '{"agent_id":"me"}'`,
     `  curl -s ${url}/exec -H 'X-Agent-Id: me' -H 'Content-Type: application/json' -d '{"topic":"main","cmd":"/help"}'`,
     '',
-    '  # 2. a shell that remembers where it is',
-    `  node dist/bin/string.js --port ${new URL(url).port} bash:dev 'cd /tmp && pwd'`,
-    `  node dist/bin/string.js --port ${new URL(url).port} bash:dev`,
+    '  # 2. an app: a page whose actions look around this repository',
+    `  ${string} agent add demo --allow "$PWD/examples/apps"`,
+    `  ${string} --agent demo main "/install $PWD/examples/apps/gitpeek"`,
+    `  ${string} --agent demo app:gitpeek "/set {repo} = \\"$PWD\\""`,
+    `  ${string} --agent demo app:gitpeek /open`,
     '',
-    '  # 3. the same for an agent that speaks MCP',
+    '  # 3. a shell that remembers where it is',
+    `  ${string} bash:dev 'cd /tmp && pwd'`,
+    `  ${string} bash:dev`,
+    '',
+    '  # 4. the same for an agent that speaks MCP',
     `  claude mcp add --transport http string ${url}/mcp`,
   ].join('\n');
 }
