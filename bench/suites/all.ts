@@ -4,6 +4,7 @@ import type { Suite } from '../harness/types.js';
 import { binarySuite } from './binary.js';
 import { busSuite } from './bus.js';
 import { coldStartSuite } from './cold-start.js';
+import { documentsSuite } from './documents.js';
 import { jsonrpcSuite } from './jsonrpc.js';
 import { linksSuite } from './links.js';
 import { rexSuite } from './rex.js';
@@ -21,6 +22,7 @@ export const SUITES: readonly Suite[] = [
   rexSuite,
   busSuite,
   stringdSuite,
+  documentsSuite,
   linksSuite,
   coldStartSuite,
 ];
