@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { string as stringCommand } from '../conformance/kit/string-cli.js';
+import { StringdUnderTest } from '../conformance/kit/stringd-under-test.js';
 import { bin, run, type RunResult } from '../helpers/program.js';
 import { removeFolder } from '../helpers/remove-folder.js';
 
@@ -65,6 +67,19 @@ describe('string new', () => {
     expect(await string('lint', 'my-app/string.md', 'my-app/tips.md', 'my-tool.md')).toMatchObject({
       code: 0,
     });
+  });
+
+  test('makes what can be installed and run', async () => {
+    await using stringd = await StringdUnderTest.start();
+    const say = async (...args: string[]): Promise<string> =>
+      (await stringCommand(stringd, ['--raw', ...args], { cwd: stringd.home })).stdout;
+    await say('new', 'app', 'my-app');
+    await say('new', 'tool', 'my-tool');
+    await say('/install ~/my-app');
+    await say('/install ~/my-tool.md');
+    expect(await say('/open app:my-app')).toContain('- @file-1 string.md\n- @file-2 tips.md');
+    expect(await say('app:my-app', '/act.show @file-1 --lines 2')).toBe('---\ntitle: My app\n');
+    expect(await say('/tool:my-tool hello "two words" $(id)')).toBe('hello\ntwo words\n$(id)\n');
   });
 
   test('never writes over anything', async () => {

@@ -32,6 +32,8 @@ export const newCommand: StringCommand = async (context, [, kind, name, extra]) 
       `  string lint ${first?.path ?? ''}`,
       `  string '/install ${process.cwd()}/${source}'`,
       `  string '${kind === 'app' ? `/open app:${name}` : `/tool:${name} hello`}'`,
+      '',
+      'An agent installs from its home and from paths it was given: string agent add ID --allow PATH',
     ].join('\n'),
   );
 };

@@ -63,7 +63,7 @@ export function readEditArguments(line: CommandLine, known: readonly string[] = 
 /** Without a path it is the document that is open. `usage` is for commands that were told nothing at all. */
 export function resolveEditTarget(call: CommandCall, raw: string, usage: string): EditTarget | Failure {
   const { files } = call.runtime;
-  if (raw === '') return fail('INVALID_TARGET', `Usage: ${usage}`);
+  if (raw === '' && call.session.document === undefined) return fail('INVALID_TARGET', `Usage: ${usage}`);
   const { path, block, lines } = splitTarget(call, raw);
   if (block === '') return fail('INVALID_TARGET', `Block without a name: ${raw}`);
   try {

@@ -158,6 +158,19 @@ describe('/edit', () => {
     expect(await place.run('main', '/edit no.md\nx')).toMatchObject({ code: 'NOT_FOUND' });
   });
 
+  test('is of the document that is open when no path is said', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'one\n');
+    await place.run('main', '/open a.md');
+    expect((await place.run('main', '/edit')).content).toBe('[editing: ~/a.md]\n---\n 1 | one\n\n(1 lines)');
+    await place.run('main', '/append\ntwo\n');
+    await place.run('main', '/replace\none\n---\n1');
+    expect(get(place, 'a.md')).toBe('1\ntwo\n');
+    expect(await place.run('main', '/write')).toMatchObject({ code: 'INVALID_TARGET' });
+    await place.run('main', '/write\nall new\n');
+    expect(get(place, 'a.md')).toBe('all new\n');
+  });
+
   test('shows a block, some lines, and of a long file the first', async () => {
     await using place = makePlace();
     put(place, 'a.md', 'x\n<!-- #b -->\ninner\n<!-- /b -->\n# H\nbelow\n');
