@@ -74,7 +74,11 @@ function reachOf({ trust, loaded }: Scene, { target }: Action): Reach {
   return trust === 'installed' && target.startsWith('{') ? 'public' : 'any';
 }
 
-function absolute({ loaded }: Scene, url: string): string {
+function absolute({ loaded, trust }: Scene, url: string): string {
+  if (trust === 'remote' && /^file:/iu.test(url))
+    throw new ActionRefusedError(
+      fail('FILE_NOT_ALLOWED', `A page from the web may not lead to files of this machine: ${url}`),
+    );
   if (URL.canParse(url)) return url;
   if (loaded.remote && URL.canParse(url, loaded.uri)) return new URL(url, loaded.uri).href;
   throw new UnfitRequestError(`Not an address: ${url}`);

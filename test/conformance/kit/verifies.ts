@@ -23,6 +23,7 @@ import { rexdWire } from '../clauses/rexd-wire.js';
 import { rexd } from '../clauses/rexd.js';
 import { stringCli } from '../clauses/string-cli.js';
 import { stringDocuments } from '../clauses/string-documents.js';
+import { stringActions } from '../clauses/string-actions.js';
 import { stringEdit } from '../clauses/string-edit.js';
 import { stringFaults } from '../clauses/string-faults.js';
 import { stringClient } from '../clauses/string-client.js';
@@ -52,6 +53,7 @@ const tables = [
   rexd,
   stringCli,
   stringDocuments,
+  stringActions,
   stringEdit,
   stringFaults,
   stringClient,
