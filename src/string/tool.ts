@@ -30,7 +30,7 @@ export const StringTool = {
   title: 'String',
   description: [
     'Run one String command in a topic. A topic is a session with its own document, variables and history; it is made on first use.',
-    'Start with topic "main" and cmd "/help". Files and pages: /open TARGET. Shell: topic "bash:dev", cmd is typed into a persistent shell (//help for its own commands).',
+    'Start with topic "main" and cmd "/help". Files and pages: /open TARGET; change files by /write, /edit, /replace, /append PATH with the text in further lines, take it back by /undo. Shell: topic "bash:dev", cmd is typed into a persistent shell (//help for its own commands).',
     'Events from webhooks: /events, /events.read ID, /events.ack ID. The answer is <𝒞=string:TOPIC>…</𝒞>; failures begin with ERROR(CODE).',
   ].join(' '),
   input: Input,

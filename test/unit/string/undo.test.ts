@@ -1,6 +1,6 @@
 // The way back from edits: step by step, to the byte, and never over the work of others.
 
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -111,6 +111,27 @@ describe('/undo', () => {
       { numRuns: runs(200, 15) },
     );
   });
+
+  // What the kernel has counted: bytes of all reads and writes of this process.
+  test.skipIf(!existsSync('/proc/self/io'))(
+    'and the edit itself costs one reading and one writing',
+    async () => {
+      await using place = makePlace();
+      const size = 10 * 1024 * 1024;
+      put(place, 'big.md', `<!-- #b -->\nold\n<!-- /b -->\n${'a line of some length\n'.repeat(size / 22)}`);
+      await place.run('main', '/edit big.md:L1'); // whatever is loaded late is loaded now
+      await place.run('main', '/replace big.md:L2\nolder');
+      const count = (): number[] =>
+        [...readFileSync('/proc/self/io', 'utf8').matchAll(/^[rw]char: (\d+)$/gmu)].map(([, bytes]) =>
+          Number(bytes),
+        );
+      const before = count();
+      expect(await place.run('main', '/edit big.md#b\nnew')).toMatchObject({ ok: true });
+      const [read = 0, written = 0] = count().map((bytes, at) => bytes - (before[at] ?? 0));
+      expect(read).toBeLessThan(1.5 * size);
+      expect(written).toBeLessThan(1.5 * size);
+    },
+  );
 
   test('costs as much as was changed, not as the file is large', async () => {
     await using place = makePlace();
