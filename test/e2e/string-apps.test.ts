@@ -4,7 +4,7 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { bin, run } from '../helpers/program.js';
+import { bin, Program, run } from '../helpers/program.js';
 import { StringPlace } from '../helpers/string-place.js';
 
 const APPS = fileURLToPath(new URL('../../examples/apps', import.meta.url));
@@ -29,6 +29,26 @@ async function follow(place: StringPlace, app: string): Promise<string> {
   const result = await run(['/bin/bash', '-c', script], { cwd: work, env });
   expect(result, result.stdout).toMatchObject({ code: 0, stderr: '' });
   return result.stdout;
+}
+
+/** What an agent that speaks MCP is told of the inbox of `demo`. */
+async function toldByChannel(place: StringPlace): Promise<unknown> {
+  await using server = new Program([process.execPath, bin('string'), '--mcp', '--agent', 'demo'], {
+    env: place.env,
+  });
+  const info = {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  };
+  server.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params: info })}\n`);
+  await server.line();
+  server.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
+  for (let line = await server.line(); line !== undefined; line = await server.line()) {
+    const message = JSON.parse(line) as { method?: string; params?: unknown };
+    if (message.method === 'notifications/claude/channel') return message.params;
+  }
+  return undefined;
 }
 
 test('gitpeek looks around a repository', async () => {
@@ -67,6 +87,10 @@ test('taskd talks to its server, and a reminder comes by the webhook', async () 
   expect(out).toMatch(/pending\b.*reminder: Water the plants/u);
   expect(out).toContain('Done: Water the plants');
   expect(out).toContain('- @task-1 [done] Water the plants');
+  expect(await toldByChannel(place)).toMatchObject({
+    content: 'reminder: Water the plants',
+    meta: { agent_id: 'demo' },
+  });
   const shown = out.replace('$TASKD_TOKEN = "secret-token" (taskd)', '');
   expect(shown).not.toContain('secret-token');
 });
