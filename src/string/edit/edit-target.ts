@@ -64,6 +64,8 @@ export function readEditArguments(line: CommandLine, known: readonly string[] = 
 export function resolveEditTarget(call: CommandCall, raw: string, usage: string): EditTarget | Failure {
   const { files } = call.runtime;
   if (raw === '' && call.session.document === undefined) return fail('INVALID_TARGET', `Usage: ${usage}`);
+  if (/^(?!file:)[a-z][\w+.-]*:\/\//iu.test(raw))
+    return fail('INVALID_TARGET', `Only files can be edited: ${raw}`);
   const { path, block, lines } = splitTarget(call, raw);
   if (block === '') return fail('INVALID_TARGET', `Block without a name: ${raw}`);
   try {

@@ -100,6 +100,10 @@ describe('/write', () => {
         code: 'INVALID_TARGET',
         content: expect.stringMatching(/^Usage: /u) as string,
       });
+    expect(await place.run('main', '/edit https://example.org/a.md')).toMatchObject({
+      code: 'INVALID_TARGET',
+      content: 'Only files can be edited: https://example.org/a.md',
+    });
     expect(await place.run('main', '/write #b\nx')).toMatchObject({
       code: 'INVALID_TARGET',
       content: expect.stringContaining('No document open.') as string,

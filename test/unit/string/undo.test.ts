@@ -1,6 +1,6 @@
 // The way back from edits: step by step, to the byte, and never over the work of others.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -58,6 +58,29 @@ describe('/undo', () => {
     expect(await place.run('main', '/undo --skip')).toMatchObject({ ok: true });
     await place.run('main', '/undo');
     expect(get(place, 'b.md')).toBe('old');
+  });
+
+  test('passes over an edit that was never made: the daemon has ended before it was', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'first');
+    await place.run('main', '/replace a.md\nfirst\n---\nold');
+    await place.run('main', '/replace a.md\nold\n---\nnew');
+    await place.run('main', '/write b.md\nb');
+    put(place, 'a.md', 'old');
+    rmSync(join(place.home, 'b.md'));
+    expect((await place.run('main', '/undo')).content).toBe('Undo: reverted ~/a.md (1 lines)\nfirst');
+    expect(await place.run('main', '/undo')).toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  test('skips what is damaged on the disk', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'old');
+    await place.run('main', '/replace a.md\nold\n---\nnew');
+    const folder = join(place.dataDir, 'undo/default/main');
+    writeFileSync(join(folder, '000000000002.undo'), 'no head');
+    writeFileSync(join(folder, '000000000003.undo'), '{"path":"/x"}\n');
+    expect(await place.run('main', '/undo')).toMatchObject({ ok: true });
+    expect(get(place, 'a.md')).toBe('old');
   });
 
   test('is forgotten with the topic', async () => {
