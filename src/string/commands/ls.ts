@@ -1,5 +1,6 @@
 // /ls: what is in a directory.
 
+import { isWeb } from '../document/resolve-target.js';
 import { describeDirectory } from '../files/list-directory.js';
 import { fail, succeed } from '../result.js';
 import type { Command } from './command.js';
@@ -17,6 +18,12 @@ export const lsCommand: Command = {
         'Use a tab topic such as main, or ls in a bash topic.',
       );
     const asked = line.args.trim();
+    if (isWeb(session.document?.uri) && !/^[~/]/u.test(asked))
+      return fail(
+        'INVALID_TARGET',
+        'This page is from the web, and has no folder.',
+        'Use /ls ~ for your files, or /nav page for the links of this page.',
+      );
     const { files } = runtime;
     let path: string;
     try {

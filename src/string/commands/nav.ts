@@ -84,7 +84,7 @@ function rowOf(call: CommandCall, id: string, href: string, kind: string): strin
   const base = call.session.document?.uri ?? '';
   const hash = href.indexOf('#');
   const [address, block] = hash === -1 ? [href, ''] : [href.slice(0, hash), href.slice(hash)];
-  const place = address === '' ? placeOf(base) : resolveWritten(call, address, base);
+  const place = address === '' ? placeOf(call, base) : resolveWritten(call, address, base);
   const shown = !place.ok
     ? href
     : 'path' in place

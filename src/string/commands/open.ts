@@ -62,11 +62,11 @@ function findTarget(call: CommandCall, text: string): Target | Failure {
   if (path === '')
     return block === null || session.document === undefined
       ? noDocument()
-      : here(session.document.uri, block);
+      : here(call, session.document.uri, block);
   if (path.startsWith('app:')) return appTarget(call, path, block);
   if (path.startsWith('tool:')) {
     const tool = findTool(runtime, path.slice('tool:'.length));
-    return tool.ok ? here(tool.uri, block) : tool;
+    return tool.ok ? here(call, tool.uri, block) : tool;
   }
   if (path.startsWith('bash:')) return fail('INVALID_TARGET', `Cannot be opened from here: ${text}`);
   if (/^[^/.:]+$/u.test(path) && Object.hasOwn(readRegistry(runtime.agent.home).apps, path))
@@ -90,7 +90,7 @@ function shortcutTarget(call: CommandCall, text: string): Target | Failure {
   const part = splitBlock(found.value);
   const wanted = block ?? part.block;
   const base = session.document?.uri;
-  if (part.path === '') return base === undefined ? noDocument() : here(base, wanted ?? '');
+  if (part.path === '') return base === undefined ? noDocument() : here(call, base, wanted ?? '');
   if (base === undefined) return written(resolveTyped(call, part.path), wanted);
   if (/^(?:app|tool):/u.test(part.path)) return findTarget(call, part.path);
   return written(resolveWritten(call, part.path, base), wanted, () =>
@@ -98,15 +98,16 @@ function shortcutTarget(call: CommandCall, text: string): Target | Failure {
   );
 }
 
-function appTarget({ runtime }: CommandCall, text: string, block: string | null): Target | Failure {
+function appTarget(call: CommandCall, text: string, block: string | null): Target | Failure {
   const topic = parseTopic(text);
   if (topic?.type !== 'app') return fail('INVALID_TARGET', `Not an app: ${text}`);
-  const app = findApp(runtime, topic.app);
-  return app.ok ? here(app.uri, block) : app;
+  const app = findApp(call.runtime, topic.app);
+  return app.ok ? here(call, app.uri, block) : app;
 }
 
-function again({ session }: CommandCall): Target | Failure {
-  if (session.document !== undefined) return here(session.document.uri, session.document.block);
+function again(call: CommandCall): Target | Failure {
+  const { session } = call;
+  if (session.document !== undefined) return here(call, session.document.uri, session.document.block);
   if (session.cwd !== undefined) return { ok: true, place: { ok: true, path: session.cwd }, block: null };
   return fail(
     'INVALID_TARGET',
@@ -115,8 +116,8 @@ function again({ session }: CommandCall): Target | Failure {
   );
 }
 
-function here(uri: string, block: string | null): Target {
-  return { ok: true, place: placeOf(uri), block };
+function here(call: CommandCall, uri: string, block: string | null): Target {
+  return { ok: true, place: placeOf(call, uri), block };
 }
 
 function written(

@@ -20,7 +20,7 @@ export const backCommand: Command = {
     if (previous === undefined) return fail('INVALID_TARGET', 'No previous page in history.');
     const { uri, block } = previous;
     return showPlace(call, {
-      place: placeOf(uri),
+      place: placeOf(call, uri),
       block,
       verb: 'Back to',
       accept: (document) => session.goBack(document),
@@ -38,7 +38,7 @@ export const refreshCommand: Command = {
     if (session.document === undefined) return noDocument();
     const { uri, block } = session.document;
     return showPlace(call, {
-      place: placeOf(uri),
+      place: placeOf(call, uri),
       block,
       verb: 'Refreshed',
       accept: (document) => session.replaceDocument(document),

@@ -22,7 +22,7 @@ export async function currentPage(
   if (session.document === undefined)
     return session.topic.type === 'app' ? await openApp(call, session.topic.app) : missing;
   const { uri } = session.document;
-  const place = placeOf(uri);
+  const place = placeOf(call, uri);
   const known = 'url' in place ? runtime.pages.get(uri) : undefined;
   if (known === undefined) return await loadPage(call, place);
   const { page, original } = known;
@@ -43,7 +43,7 @@ async function openApp(
 ): Promise<CurrentPage | Failure> {
   const app = findApp(call.runtime, name);
   if (!app.ok) return app;
-  const loaded = await loadPage(call, placeOf(app.uri));
+  const loaded = await loadPage(call, placeOf(call, app.uri));
   if (!loaded.ok) return loaded;
   const view = await viewPage(call, loaded, null, { quiet: true });
   if ('ok' in view) return view;

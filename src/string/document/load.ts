@@ -28,10 +28,11 @@ export async function loadPage(
 }
 
 /** The place of a document that was open before: it was reached once, and may be again. */
-export function placeOf(uri: string): KnownPlace {
+export function placeOf({ runtime }: Pick<CommandCall, 'runtime'>, uri: string): KnownPlace {
   const path = pathOfUri(uri);
   if (path !== undefined) return { ok: true, path };
-  return { ok: true, url: uri, reach: reachAgain(uri) };
+  const wasPublic = runtime.pages.get(uri)?.isPublic === true;
+  return { ok: true, url: uri, reach: wasPublic ? 'public' : reachAgain(uri) };
 }
 
 /** What was typed may have been anywhere; a redirect from the public web still leads nowhere else. */

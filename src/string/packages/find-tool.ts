@@ -31,7 +31,7 @@ export async function findTool(call: Caller, name: string): Promise<LoadedPage |
   const uri = Object.hasOwn(tools, name) ? tools[name] : undefined;
   if (uri === undefined) return missing(name, Object.keys(tools));
   const path = pathOfUri(uri);
-  if (path === undefined) return await loadPage(call, placeOf(uri)); // linked: fetched anew each time
+  if (path === undefined) return await loadPage(call, placeOf(call, uri)); // linked: fetched anew each time
   return (await loadOwn(call, path)) ?? missing(name, Object.keys(tools));
 }
 

@@ -61,7 +61,7 @@ async function fetchPage(
   if (status < 200 || status > 299) return fail('LOAD_ERROR', `HTTP ${status} fetching ${address}`);
   const read = await readResponse(response, signal);
   if ('ok' in read) return read;
-  pages.set(response.url, { ...read, version: response.headers.etag ?? '' });
+  pages.set(response.url, { ...read, version: response.headers.etag ?? '', isPublic: response.isPublic });
   return describe(response.url, read.page, read.original);
 }
 

@@ -49,6 +49,8 @@ export interface GuardedResponse {
   readonly body: Buffer;
   /** Where the answer came from, after redirects. */
   readonly url: string;
+  /** It came from the public internet. */
+  readonly isPublic: boolean;
 }
 
 /** What another origin may see of the headers: nothing that could be a credential. */
@@ -81,7 +83,13 @@ export async function guardedRequest(asked: GuardedRequest): Promise<GuardedResp
     const status = response.statusCode ?? 0;
     if (!REDIRECTS.has(status) || location === undefined) {
       const body = await readBody(response, asked.maxBytes ?? MAX_RESPONSE_BYTES, step.url, limit.signal);
-      return { status, headers: response.headers, body, url: step.url.href };
+      return {
+        status,
+        headers: response.headers,
+        body,
+        url: step.url.href,
+        isPublic: isPublicAddress(address),
+      };
     }
     response.destroy();
     if (redirects >= maxRedirects)

@@ -1,46 +1,52 @@
 // A page of HTML as Markdown: what there is to read of it, without what is around it.
 
-/** What is never part of the text. */
-const AROUND = [
-  'nav',
-  'header',
-  'aside',
-  'footer',
-  'script',
-  'style',
-  'noscript',
-  'template',
-  'svg',
-  'iframe',
-];
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { cutHtml, textPart } from './html-pieces.js';
 
+/** The library takes the square of what it is given; of a larger piece only the text is taken. */
+export const MAX_HTML_PIECE_CHARS = 64 * 1024;
+/** Elements within elements; deeper ones are no text that anybody wrote. */
+export const MAX_HTML_DEPTH = 200;
+
+/** Piece by piece, with room for others in between: a page of the web must not hold up the daemon. */
 export async function htmlToMarkdown(html: string): Promise<string> {
-  // Loaded when the first page of HTML comes: most daemons never see one. In a bundle all that it exports is its default.
+  // Loaded when the first page of HTML comes: most daemons never see one.
   const { NodeHtmlMarkdown } = (await import('node-html-markdown')).default;
   const converter = new NodeHtmlMarkdown({
-    ignore: AROUND,
     maxConsecutiveNewlines: 2,
     bulletMarker: '-',
     useInlineLinks: false,
   });
-  const text = converter.translate(textPart(html));
-  return `${text.replaceAll(/\n{3,}/gu, '\n\n').trim()}\n`;
-}
-
-/** What the page says is its own: `main`, else `article`, else all of its body. */
-function textPart(html: string): string {
-  for (const tag of ['main', 'article', 'body']) {
-    const open = new RegExp(`<${tag}(?:\\s[^>]*)?>`, 'iu').exec(html);
-    if (open === null) continue;
-    const from = open.index + open[0].length;
-    const end = html.toLowerCase().lastIndexOf(`</${tag}`);
-    return html.slice(from, end < from ? undefined : end);
+  const parts: string[] = [];
+  for (const piece of cutHtml(textPart(html))) {
+    const isPlain = piece.text.length <= MAX_HTML_PIECE_CHARS && piece.depth <= MAX_HTML_DEPTH;
+    const text = isPlain ? converter.translate(piece.text) : stripTags(piece.text);
+    if (text.trim() !== '') parts.push(text.trim());
+    await nextTurn();
   }
-  return html;
+  return `${parts.join('\n\n').replaceAll(/\n{3,}/gu, '\n\n')}\n`;
 }
 
 /** Of the head, for pages that are known by it. */
 export function titleOfHtml(html: string): string | undefined {
-  const found = /<title(?:\s[^>]*)?>([^<]{1,500})<\/title>/iu.exec(html)?.[1]?.trim();
+  const found = /<title(?:\s[^>]{0,500})?>([^<]{1,500})<\/title>/iu.exec(html)?.[1]?.trim();
   return found === '' ? undefined : found?.replaceAll(/\s+/gu, ' ');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  nbsp: ' ',
+  '#39': "'",
+};
+
+function stripTags(html: string): string {
+  return html
+    .replaceAll(/<\/?(?:p|div|li|ul|ol|tr|h[1-6]|br|table|section|pre|blockquote)(?:\s[^<>]*)?\/?>/giu, '\n')
+    .replaceAll(/<\/?[a-z][^<>]*>/giu, '')
+    .replaceAll(/&(#39|[a-z]+);/giu, (all, name: string) => ENTITIES[name.toLowerCase()] ?? all)
+    .replaceAll(/[ \t]+/gu, ' ')
+    .replaceAll(/ ?\n ?/gu, '\n');
 }
