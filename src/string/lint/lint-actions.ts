@@ -76,7 +76,8 @@ function lintAction(page: Page, fence: ActionFence, action: Action): Finding[] {
     code,
     message: `act.${action.id}: ${message}`,
   });
-  const findings = action.method === 'CLI' ? lintCommand(action, report) : [];
+  const findings =
+    action.method === 'CLI' ? lintCommand(action, slotsOfResponse(page, action.id), report) : [];
   const known = new Set([...page.frontmatter.requires, ...page.frontmatter.env.map(({ name }) => name)]);
   for (const name of variablesOf(action))
     if (!known.has(name))
@@ -86,9 +87,20 @@ function lintAction(page: Page, fence: ActionFence, action: Action): Finding[] {
   return findings;
 }
 
-function lintCommand(action: Action, report: (code: string, message: string) => Finding): Finding[] {
+/** A field may be there for the answer alone. */
+function slotsOfResponse({ fences }: Page, id: string): Set<string> {
+  const responses = fences.filter((fence) => fence.part === 'response' && fence.id === id);
+  const parts = responses.flatMap(({ text }) => splitTemplate(text));
+  return new Set(parts.flatMap((part) => (part.kind === 'slot' ? [part.slot.name] : [])));
+}
+
+function lintCommand(
+  action: Action,
+  inResponse: ReadonlySet<string>,
+  report: (code: string, message: string) => Finding,
+): Finding[] {
   const findings: Finding[] = [];
-  const used = new Set<string>();
+  const used = new Set(inResponse);
   let takesAll = false;
   for (const part of readCommand(action.target)) {
     if (part.kind === 'variable') takesAll ||= part.name === 'ARGS';
@@ -109,7 +121,9 @@ function lintCommand(action: Action, report: (code: string, message: string) => 
   }
   for (const { name } of action.fields)
     if (!used.has(name) && !takesAll)
-      findings.push(report('UNUSED_FIELD', `the field ${name} is nowhere in the command`));
+      findings.push(
+        report('UNUSED_FIELD', `the field ${name} is neither in the command nor in its response`),
+      );
   return findings;
 }
 

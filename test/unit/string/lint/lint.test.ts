@@ -1,5 +1,6 @@
 // What authors get wrong is found, with its line; what is right is left alone.
 
+import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { lintDocument, MAX_FINDINGS } from '../../../../src/string/lint/lint-document.js';
@@ -24,6 +25,7 @@ describe('findings', () => {
     expect(found(action('CLI ls', '  a: string'))).toEqual(['2 UNUSED_FIELD']);
     expect(found(action('CLI ls $ARGS', '  a: string'))).toEqual([]);
     expect(found(action('CLI ls {...args}', '  a: string'))).toEqual([]);
+    expect(found(`${action('CLI ls', '  a: string')}\`\`\`act.x.response\n## {a}\n\`\`\`\n`)).toEqual([]);
   });
 
   test('are about quotes, and about values that would be code', () => {
@@ -90,6 +92,11 @@ describe('findings', () => {
       { numRuns: runs(5000) },
     );
   });
+});
+
+test('the sample apps have none', () => {
+  for (const name of ['gitpeek', 'shelf', 'taskd'])
+    expect(lintDocument(readFileSync(`examples/apps/${name}/string.md`, 'utf8')), name).toEqual([]);
 });
 
 describe('a new package', () => {
