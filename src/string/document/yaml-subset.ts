@@ -86,18 +86,18 @@ function readList(reader: Reader, indent: number, depth: number): YamlValue[] {
       // `- name: x`: the rest of the line is the first line of a map that goes on below it.
       reader.lines[reader.at] = { number: line.number, indent: column, text: rest, raw: rest };
       list.push(depth >= MAX_YAML_DEPTH ? tooDeep(reader) : readMap(reader, column, depth + 1));
-    } else list.push(readValue(reader, indent, rest, depth));
+    } else list.push(readValue(reader, indent, rest, depth, true));
   }
 }
 
 /** What stands behind `key:` or `-`, and below it. */
-function readValue(reader: Reader, indent: number, rest: string, depth: number): YamlValue {
+function readValue(reader: Reader, indent: number, rest: string, depth: number, isInList = false): YamlValue {
   const started = reader.at;
   const block = BLOCK_SCALAR.exec(rest);
   if (block !== null) return readBlockScalar(reader, indent, block[1] === '|', block[2] ?? '');
   const text = stripComment(rest);
   reader.at += 1;
-  if (text === '') return readBelow(reader, indent, depth);
+  if (text === '') return readBelow(reader, indent, depth, isInList);
   if (/^[&*!%@`]/u.test(text)) {
     complain(reader, 'anchors, tags and aliases are not understood', started);
     return text;
@@ -122,11 +122,12 @@ function readValue(reader: Reader, indent: number, rest: string, depth: number):
   return whole;
 }
 
-function readBelow(reader: Reader, indent: number, depth: number): YamlValue {
+/** A list may stand right below its key, but not right below the item that it is. */
+function readBelow(reader: Reader, indent: number, depth: number, isInList: boolean): YamlValue {
   skipBlank(reader);
   const line = reader.lines[reader.at];
   if (line === undefined) return null;
-  if (isItem(line.text) && line.indent >= indent) {
+  if (isItem(line.text) && line.indent >= indent + (isInList ? 1 : 0)) {
     return depth >= MAX_YAML_DEPTH ? tooDeep(reader) : readList(reader, line.indent, depth + 1);
   }
   if (line.indent <= indent) return null;
@@ -160,17 +161,23 @@ function readBlockScalar(reader: Reader, indent: number, literal: boolean, heade
   return header.includes('+') ? `${body}\n${'\n'.repeat(lines.length - last)}` : `${body}\n`;
 }
 
-/** One line end is a blank, two are one; lines that stand further to the right keep theirs. */
+/** One line end is a blank, more are one less; around lines that stand further to the right all stay. */
 function fold(lines: readonly string[]): string {
-  const first = Math.max(
-    0,
-    lines.findIndex((line) => line !== ''),
-  );
-  let text = `${'\n'.repeat(first)}${lines[first] ?? ''}`;
-  for (let at = first + 1; at < lines.length; at++) {
-    const [before = '', line = ''] = [lines[at - 1], lines[at]];
-    const keeps = line === '' || before === '' || line.startsWith(' ') || before.startsWith(' ');
-    text += before === '' && line !== '' && !line.startsWith(' ') ? line : `${keeps ? '\n' : ' '}${line}`;
+  let text = '';
+  let before: string | undefined;
+  let ends = 0;
+  for (const line of lines) {
+    if (line === '') {
+      ends += 1;
+      continue;
+    }
+    const keeps = /^[ \t]/u.test(line) || (before !== undefined && /^[ \t]/u.test(before));
+    if (before === undefined) text += '\n'.repeat(ends);
+    else if (keeps) text += '\n'.repeat(ends + 1);
+    else text += ends === 0 ? ' ' : '\n'.repeat(ends);
+    text += line;
+    before = line;
+    ends = 0;
   }
   return text;
 }

@@ -60,6 +60,8 @@ describe('a page of the web', () => {
       `[source: ${url}]\n---\n---\ntitle: Docs 1`,
     );
     expect(server.asked).toHaveLength(1);
+    expect(await place.run('main', '/ls')).toMatchObject({ code: 'INVALID_TARGET' });
+    expect(await place.run('main', '/ls ~')).toMatchObject({ ok: true });
     expect((await place.run('main', '/open @next')).content).toContain('next page');
     expect((await place.run('main', '/open /root.md')).content).toContain('root page');
     expect((await place.run('main', '/back')).content).toContain('next page');
