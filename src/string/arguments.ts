@@ -45,6 +45,18 @@ export function splitWords(text: string): Word[] {
   return words;
 }
 
+/** A target that is quoted as a whole, or in parts, is what is inside of the quotes; every other is itself. */
+export function unquoteTarget(text: string): string {
+  if (!/^["']/u.test(text)) return text;
+  try {
+    const [word, ...more] = splitWords(text);
+    return word === undefined || more.length > 0 ? text : word.text;
+  } catch (thrown) {
+    if (thrown instanceof UnterminatedQuoteError) return text;
+    throw thrown;
+  }
+}
+
 function findQuote(text: string, quote: string, from: number): number {
   let at = text.indexOf(quote, from);
   if (quote === '"') while (at !== -1 && text[at - 1] === '\\') at = text.indexOf(quote, at + 1);

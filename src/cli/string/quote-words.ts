@@ -9,6 +9,16 @@ export function joinWords(words: readonly string[]): string {
   return rest.length === 0 ? first : [first, ...rest.map(quoteWord)].join(' ');
 }
 
+/** What follows the target of an edit is text and not words: it goes as the body, in which nothing is quoted. */
+export function joinEditWords([command = '', ...words]: readonly string[]): string {
+  const isFlag = (word: string | undefined): boolean => word === '--force' || word === '--all';
+  let head = words.findIndex((word) => !isFlag(word)) + 1;
+  if (head === 0) head = words.length;
+  while (isFlag(words[head])) head += 1;
+  const text = words.slice(head).join(' ');
+  return `${joinWords([command, ...words.slice(0, head)])}${text === '' ? '' : `\n${text}`}`;
+}
+
 /** For a shell the first word is one like the others; one alone is a whole command line. */
 export function joinShellWords(words: readonly string[]): string {
   return words.length === 1 ? (words[0] ?? '') : words.map(quoteShellWord).join(' ');

@@ -2,7 +2,7 @@
 
 import { isHub, parseTopic } from '../../string/topic.js';
 import { UsageError } from '../flags.js';
-import { joinShellWords, joinWords } from './quote-words.js';
+import { joinEditWords, joinShellWords, joinWords } from './quote-words.js';
 
 export type Request =
   | { readonly kind: 'run'; readonly topic: string; readonly cmd: string }
@@ -44,6 +44,11 @@ function readCommand(topic: string, words: readonly string[]): Request {
   // These words are for a shell, to which more means something than to String.
   if (/^\/\/?exec$/iu.test(first))
     return { kind: 'run', topic, cmd: `${first} ${joinShellWords(rest)}`.trimEnd() };
+  if (/^\/\/?(?:write|append|edit|replace)$/iu.test(first))
+    return { kind: 'run', topic, cmd: joinEditWords(words) };
+  // Text and not words: nothing in it is quoted.
+  if (/^\/\/?search$/iu.test(first) || (/^\/\/?set$/iu.test(first) && rest.length === 1))
+    return { kind: 'run', topic, cmd: words.join(' ') };
   return { kind: 'run', topic, cmd: joinWords(words) };
 }
 

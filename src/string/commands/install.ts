@@ -40,10 +40,23 @@ export const uninstallCommand: Command = {
   run: (call) => guard(call, () => uninstall(call)),
 };
 
+const FLAGS = ['app', 'tool', 'link', 'dry-run'];
+
 async function install(call: CommandCall): Promise<CommandResult> {
   const { runtime } = call;
   const { home } = runtime.agent;
-  const { options, operands } = parseArguments(call.line.args, { flags: ['app', 'tool', 'link', 'dry-run'] });
+  const { help, options, operands } = parseArguments(call.line.args, { flags: FLAGS });
+  const odd = [...options.keys()].find((name) => name !== 'as' && !FLAGS.includes(name));
+  const problem =
+    odd !== undefined
+      ? `Unknown option: ${odd.length === 1 ? '-' : '--'}${odd}`
+      : options.get('as') === true
+        ? '--as needs a name'
+        : operands.length > 1
+          ? `One source at a time; one with blanks in it needs quotes: ${operands.join(' ')}`
+          : undefined;
+  if (problem !== undefined) return fail('INVALID_PAYLOAD', problem, `Usage: ${installCommand.usage}`);
+  if (help) return succeed(`Usage: ${installCommand.usage}`, installCommand.summary);
   const asked = operands[0] ?? call.session.document?.uri;
   if (asked === undefined) return fail('COMMAND_UNSUPPORTED', 'No source specified and no document is open.');
   if (options.has('app') && options.has('tool'))

@@ -1,5 +1,6 @@
 // /ls: what is in a directory.
 
+import { unquoteTarget } from '../arguments.js';
 import { isWeb } from '../document/resolve-target.js';
 import { describeDirectory } from '../files/list-directory.js';
 import { fail, succeed } from '../result.js';
@@ -17,7 +18,7 @@ export const lsCommand: Command = {
         '/ls works in tabs.',
         'Use a tab topic such as main, or ls in a bash topic.',
       );
-    const asked = line.args.trim();
+    const asked = unquoteTarget(line.args.trim());
     if (isWeb(session.document?.uri) && !/^[~/]/u.test(asked))
       return fail(
         'INVALID_TARGET',

@@ -1,5 +1,6 @@
 // /open: shows a file, a directory, a page of the web, a part of either, an app, a hub, a shell; alone, what was open already.
 
+import { unquoteTarget } from '../arguments.js';
 import { placeOf } from '../document/load.js';
 import { type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
@@ -33,7 +34,7 @@ interface Target {
 async function open(call: CommandCall): Promise<CommandResult> {
   const { session, line } = call;
   const range = LINES.exec(line.args)?.[1];
-  const text = line.args.replace(LINES, '').trim();
+  const text = unquoteTarget(line.args.replace(LINES, '').trim());
   if (isHub(text)) return await renderHub(text, call);
   if (session.topic.type === 'hub' && text === '') return await renderHub(session.topic.name, call);
   const target = findTarget(call, text);

@@ -2,6 +2,7 @@
 
 import { InvalidPatternError } from '../../host/files/errors.js';
 import { searchFiles } from '../../host/files/search.js';
+import { unquoteTarget } from '../arguments.js';
 import { currentPage } from '../document/current-page.js';
 import { type CommandResult, fail, succeed } from '../result.js';
 import type { Command, CommandCall } from './command.js';
@@ -20,8 +21,9 @@ export const searchCommand: Command = {
   summary:
     'the lines of this document that have TEXT in them; of all files when none is open, or with --files',
   run: async (call) => {
-    const text = call.line.args.replace(/(?:^|\s)--files(?=\s|$)/u, '').trim();
-    const inFiles = text !== call.line.args.trim();
+    const plain = call.line.args.replace(/(?:^|\s)--files(?=\s|$)/u, '').trim();
+    const inFiles = plain !== call.line.args.trim();
+    const text = unquoteTarget(plain);
     if (text === '') return fail('INVALID_PAYLOAD', 'Usage: /search <text> [--files]');
     if (inFiles || call.session.document === undefined) return await searchHome(call, text);
     return await searchPage(call, text);

@@ -1,5 +1,6 @@
 // /verify: whether a block is there, and how it begins.
 
+import { unquoteTarget } from '../arguments.js';
 import { findBlock, textOfBlock } from '../document/blocks.js';
 import { resolveEditTarget } from '../edit/edit-target.js';
 import { blockNotFound, countLines } from '../edit/edit-text.js';
@@ -17,7 +18,7 @@ export const verifyCommand: Command = {
   usage: USAGE,
   summary: 'whether a block is there, and how it begins',
   run: async (call) => {
-    const target = resolveEditTarget(call, call.line.args.trim(), USAGE);
+    const target = resolveEditTarget(call, unquoteTarget(call.line.args.trim()), USAGE);
     if (!target.ok) return target;
     if (target.block === undefined) return fail('INVALID_TARGET', `Usage: ${USAGE}`);
     const read = await readForEdit(call, target);

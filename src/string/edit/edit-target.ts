@@ -1,6 +1,7 @@
 // What an editing command is about: a file, a block of it, some of its lines; and the text that comes with the command.
 
 import { pin } from '../../host/files/walk.js';
+import { unquoteTarget } from '../arguments.js';
 import type { CommandLine } from '../command-line.js';
 import type { CommandCall } from '../commands/command.js';
 import { pathOfUri } from '../files/agent-files.js';
@@ -30,6 +31,8 @@ export interface EditArguments {
   readonly text: string | undefined;
 }
 
+/** Quoted parts, and what touches them. */
+const QUOTED = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/u;
 const RANGE = /:L(\d{1,9})(?:-L?(\d{1,9}))?$/u;
 
 /**
@@ -49,15 +52,15 @@ export function readEditArguments(line: CommandLine, known: readonly string[] = 
   };
   let rest = takeFlags(line.args.trim());
   if (line.body === undefined || line.body === '') {
-    const [whole = '', double, single] = /^(?:"([^"]*)"|'([^']*)'|\S*)/u.exec(rest) ?? [];
+    const whole = (/^["']/u.test(rest) ? QUOTED.exec(rest) : null)?.[0] ?? /^\S*/u.exec(rest)?.[0] ?? '';
     const text = takeFlags(rest.slice(whole.length).trimStart());
-    return { flags, target: double ?? single ?? whole, text: text === '' ? undefined : text };
+    return { flags, target: unquoteTarget(whole), text: text === '' ? undefined : text };
   }
   for (let word = lastWord(rest); isKnown(word); word = lastWord(rest)) {
     flags.add(word.slice(2));
     rest = rest.slice(0, -word.length).trimEnd();
   }
-  return { flags, target: unquote(rest), text: line.body };
+  return { flags, target: unquoteTarget(rest), text: line.body };
 }
 
 /** Without a path it is the document that is open. `usage` is for commands that were told nothing at all. */
@@ -114,8 +117,4 @@ function splitTarget(
 
 function lastWord(text: string): string {
   return /\S*$/u.exec(text)?.[0] ?? '';
-}
-
-function unquote(text: string): string {
-  return /^(["']).*\1$/su.test(text) && text.length >= 2 ? text.slice(1, -1) : text;
 }

@@ -41,6 +41,34 @@ describe('/write', () => {
     expect(get(place, 'my note.md')).toBe('text');
   });
 
+  test('a quoted name is what is inside of the quotes, to every command that takes one', async () => {
+    await using place = makePlace();
+    const name = 'it\'s my "note".md';
+    const quoted = `'it'"'"'s my "note".md'`;
+    await place.run('main', `/write ${quoted} # A note`);
+    expect(get(place, name)).toBe('# A note');
+    await place.run('main', `/append ${quoted}\nmore`);
+    expect(get(place, name)).toBe('# A note\nmore');
+    for (const cmd of [
+      `/open ${quoted}`,
+      `/open ${quoted}#a-note`,
+      `/open ${quoted} --lines 1-2`,
+      `/edit ${quoted}`,
+      `/verify ${quoted}#a-note`,
+      `/verify "it's my \\"note\\".md#a-note"`,
+      `/search "A note"`,
+    ]) {
+      const { ok, content } = await place.run('main', cmd);
+      expect([cmd, ok, content]).toEqual([cmd, true, expect.stringContaining('note')]);
+      expect(content).not.toContain('(nothing found)');
+    }
+    await place.run('main', '/write in a folder/x.md\nx');
+    expect((await place.run('main', '/ls "~/in a folder"')).content).toContain('x.md');
+    // An apostrophe alone is part of the name.
+    await place.run('main', "/write 't.md x");
+    expect((await place.run('main', "/open 't.md")).ok).toBe(true);
+  });
+
   test('takes every name: ~, blanks, a hash in it', async () => {
     await using place = makePlace();
     await place.run('main', '/write ~/my note.md\nx');

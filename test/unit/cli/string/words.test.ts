@@ -49,6 +49,18 @@ describe('requests', () => {
     [['-'], { kind: 'run-input', topic: 'main', cmd: undefined }],
     [['notes', '/write', 'a.md', '-'], { kind: 'run-input', topic: 'notes', cmd: '/write a.md' }],
     [['notes', '/write a.md', '-'], { kind: 'run-input', topic: 'notes', cmd: '/write a.md' }],
+    [
+      ['notes', '/write', 'a b.md', 'two  words', 'x'],
+      { kind: 'run', topic: 'notes', cmd: "/write 'a b.md'\ntwo  words x" },
+    ],
+    [['/append', '--force', 'a.md', '"x"'], { kind: 'run', topic: 'main', cmd: '/append --force a.md\n"x"' }],
+    [
+      ['/replace', "it's.md", '--all', 'a\n---\nb'],
+      { kind: 'run', topic: 'main', cmd: `/replace 'it'"'"'s.md' --all\na\n---\nb` },
+    ],
+    [['/edit', 'a b.md'], { kind: 'run', topic: 'main', cmd: "/edit 'a b.md'" }],
+    [['/search', 'two words', '--files'], { kind: 'run', topic: 'main', cmd: '/search two words --files' }],
+    [['/set', '{v} = "a b"'], { kind: 'run', topic: 'main', cmd: '/set {v} = "a b"' }],
     [['/exec', 'echo $HOME | wc'], { kind: 'run', topic: 'main', cmd: '/exec echo $HOME | wc' }],
     [['/exec', 'echo', '$HOME'], { kind: 'run', topic: 'main', cmd: "/exec echo '$HOME'" }],
     [['/exec', 'cat', '-'], { kind: 'run', topic: 'main', cmd: '/exec cat -' }],

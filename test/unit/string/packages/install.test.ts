@@ -45,6 +45,25 @@ describe('/install', () => {
     expect((await place.run('app', '/open')).content).toContain('peek  file://');
   });
 
+  test('what it does not understand it does not guess: nothing is installed', async () => {
+    await using place = makeActPlace();
+    place.file('src/peek/string.md', APP('peek'));
+    await place.act('/open ~/src/peek/string.md');
+    for (const words of [
+      '~/src/peek --dryrun',
+      '--zork ~/src/peek',
+      '-x ~/src/peek',
+      '~/src/peek --as',
+      '~/src/peek other',
+    ])
+      expect([words, await place.act(`/install ${words}`)]).toEqual([
+        words,
+        expect.objectContaining({ code: 'INVALID_PAYLOAD', content: expect.stringContaining('/install [') }),
+      ]);
+    expect((await place.act('/install --help')).content).toContain('Usage: /install [');
+    expect(existsSync(join(place.home, 'packages'))).toBe(false);
+  });
+
   test('a file with those beside it, under another name; what it is not says so', async () => {
     await using place = makeActPlace();
     place.file('d/gitpeek.md', '# no frontmatter');
