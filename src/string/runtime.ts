@@ -9,6 +9,7 @@ import { actByName } from './commands/act.js';
 import type { CommandCall, RuntimeParts } from './commands/command.js';
 import { findCommand } from './commands/table.js';
 import { PageCache } from './document/page-cache.js';
+import { FileTurns } from './edit/file-turns.js';
 import { UndoStore } from './edit/undo-store.js';
 import { AgentFiles } from './files/agent-files.js';
 import { opensShell, targetOf } from './redirect.js';
@@ -104,6 +105,7 @@ export class Runtime extends Resource {
       files: new AgentFiles(agent, { full: options.fullAccess === true }),
       pages: new PageCache(),
       undo: this.#undo,
+      turns: new FileTurns(),
       shells: new Shells({
         agent,
         spoolDir,

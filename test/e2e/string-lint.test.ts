@@ -52,7 +52,14 @@ describe('string lint', () => {
   });
 
   test('says what it cannot read, and how it is used', async () => {
-    expect(await string('lint', 'none.md')).toMatchObject({ code: 1 });
+    writeFileSync(join(folder, 'open.md'), '<!-- #b -->\n');
+    const { code, stdout } = await string('lint', 'open.md', 'none.md', '.');
+    expect([code, ...stdout.trimEnd().split('\n')]).toEqual([
+      1,
+      'open.md:1: UNCLOSED_BLOCK: #b is never closed',
+      'none.md:1: NOT_FOUND: there is no such file',
+      '.:1: LOAD_ERROR: cannot read it: not a file',
+    ]);
     expect(await string('lint')).toMatchObject({ code: 2 });
     expect(await string('lint', '--what', 'good.md')).toMatchObject({ code: 2 });
   });

@@ -10,7 +10,6 @@ import { lintDocument } from '../../string/lint/lint-document.js';
 import { EXIT } from '../exit-codes.js';
 import { UsageError } from '../flags.js';
 import type { StringCommand } from './command.js';
-import type { StringContext } from './context.js';
 
 type FileFinding = { readonly file: string } & Finding;
 
@@ -20,14 +19,16 @@ export const lintCommand: StringCommand = async (context, [, ...rest]) => {
   const unknown = files.find((word) => word.startsWith('-'));
   if (unknown !== undefined) throw new UsageError(`unknown option ${unknown}`);
   if (files.length === 0) throw new UsageError('string lint FILE…: which document?');
-  const findings = files.flatMap((file) => lintFile(context, file));
+  const findings = files.flatMap((file) => lintFile(file));
   if (json) await context.print(JSON.stringify({ ok: findings.length === 0, findings }));
   else await context.print(describe(files, findings));
   return findings.length === 0 ? EXIT.ok : EXIT.failed;
 };
 
-function lintFile(context: StringContext, file: string): FileFinding[] {
-  const source = read(context, file);
+/** One that cannot be read is a finding like others: what is wrong with the rest is told as well. */
+function lintFile(file: string): FileFinding[] {
+  const source = read(file);
+  if (typeof source !== 'string') return [{ file, ...source }];
   const findings = [...lintDocument(source), ...missingFiles(file, source)];
   return findings.sort((one, other) => one.line - other.line).map((finding) => ({ file, ...finding }));
 }
@@ -51,14 +52,22 @@ function decode(path: string): string {
   }
 }
 
-function read(context: StringContext, file: string): string {
+function read(file: string): string | Finding {
+  const unreadable = (why: string): Finding => ({
+    line: 1,
+    code: 'LOAD_ERROR',
+    message: `cannot read it: ${why}`,
+  });
   try {
     const stat = statSync(file);
-    if (!stat.isFile()) throw new Error('not a file');
-    if (stat.size > MAX_DOCUMENT_BYTES) throw new Error(`larger than ${MAX_DOCUMENT_BYTES} bytes`);
+    if (!stat.isFile()) return unreadable('not a file');
+    if (stat.size > MAX_DOCUMENT_BYTES) return unreadable(`larger than ${MAX_DOCUMENT_BYTES} bytes`);
     return readFileSync(file, 'utf8');
   } catch (thrown) {
-    return context.fail(`cannot read ${file}: ${toError(thrown).message}`);
+    const isMissing = (thrown as NodeJS.ErrnoException).code === 'ENOENT';
+    return isMissing
+      ? { line: 1, code: 'NOT_FOUND', message: 'there is no such file' }
+      : unreadable(toError(thrown).message);
   }
 }
 

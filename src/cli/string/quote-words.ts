@@ -15,8 +15,8 @@ export function joinEditWords([command = '', ...words]: readonly string[]): stri
   let head = words.findIndex((word) => !isFlag(word)) + 1;
   if (head === 0) head = words.length;
   while (isFlag(words[head])) head += 1;
-  const text = words.slice(head).join(' ');
-  return `${joinWords([command, ...words.slice(0, head)])}${text === '' ? '' : `\n${text}`}`;
+  const edit = joinWords([command, ...words.slice(0, head)]);
+  return words.length > head ? `${edit}\n${words.slice(head).join(' ')}` : edit;
 }
 
 /** For a shell the first word is one like the others; one alone is a whole command line. */

@@ -3,6 +3,7 @@
 import type { Log } from '../../base/log.js';
 import type { CommandLine } from '../command-line.js';
 import type { PageCache } from '../document/page-cache.js';
+import type { FileTurns } from '../edit/file-turns.js';
 import type { UndoStore } from '../edit/undo-store.js';
 import type { AgentFiles } from '../files/agent-files.js';
 import type { CommandResult } from '../result.js';
@@ -65,6 +66,8 @@ export interface RuntimeParts {
   readonly pages: PageCache;
   /** The way back from edits. */
   readonly undo: UndoStore;
+  /** Edits of one file, one after the other. */
+  readonly turns: FileTurns;
   /** Where outputs too long to be shown are kept. */
   readonly spoolDir: string;
   /** Tools for every agent of this machine. */

@@ -1,5 +1,6 @@
 // The steps that editing commands share: read the file, change its text, put it back.
 
+import { LaneFullError } from '../../base/lane.js';
 import { changeFile } from '../edit/change-file.js';
 import type { EditTarget } from '../edit/edit-target.js';
 import { countLines, type Edited, editBlock } from '../edit/edit-text.js';
@@ -28,17 +29,25 @@ export async function changeText(
   edit: (before: TextFile) => Edited,
   describe: (count: number, bytes: number) => string = () => `Replaced ${target.shown}`,
 ): Promise<CommandResult> {
-  const read = await readForEdit(call, target);
-  if (!read.ok) return read;
-  const edited = edit(read.file);
-  if (!edited.ok) return edited;
-  return await changeFile(call, {
-    target,
-    before: read.file,
-    after: edited.text,
-    within: edited.within,
-    system: ({ bytes }) => describe(edited.count, bytes),
-  });
+  const change = async (): Promise<CommandResult> => {
+    const read = await readForEdit(call, target);
+    if (!read.ok) return read;
+    const edited = edit(read.file);
+    if (!edited.ok) return edited;
+    return await changeFile(call, {
+      target,
+      before: read.file,
+      after: edited.text,
+      within: edited.within,
+      system: ({ bytes }) => describe(edited.count, bytes),
+    });
+  };
+  try {
+    return await call.runtime.turns.inTurn(target.path, change, call.signal);
+  } catch (thrown) {
+    if (!(thrown instanceof LaneFullError)) throw thrown;
+    return fail('CONFLICT', `Too many edits wait for ${target.file}.`, 'Nothing was written. Try again.');
+  }
 }
 
 export function changeBlock(call: CommandCall, target: EditTarget, body: string): Promise<CommandResult> {

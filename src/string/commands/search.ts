@@ -4,6 +4,7 @@ import { InvalidPatternError } from '../../host/files/errors.js';
 import { searchFiles } from '../../host/files/search.js';
 import { unquoteTarget } from '../arguments.js';
 import { currentPage } from '../document/current-page.js';
+import { isEnvFile } from '../packages/env-store.js';
 import { type CommandResult, fail, succeed } from '../result.js';
 import type { Command, CommandCall } from './command.js';
 import { previewOf } from './preview.js';
@@ -59,10 +60,12 @@ async function searchHome(call: CommandCall, text: string): Promise<CommandResul
       maxMs: SEARCH_MS,
       signal,
     });
-    const rows = matches.map(
-      ({ path, line, text: found }) =>
-        `${runtime.files.shorten(path)}:${line}: ${previewOf(found, SHOWN_CHARS)}`,
-    );
+    const rows = matches
+      .filter(({ path }) => !isEnvFile(runtime.agent.home, path))
+      .map(
+        ({ path, line, text: found }) =>
+          `${runtime.files.shorten(path)}:${line}: ${previewOf(found, SHOWN_CHARS)}`,
+      );
     return describe(text, rows, rows.length, end !== undefined);
   } catch (thrown) {
     if (thrown instanceof InvalidPatternError) return fail('INVALID_PAYLOAD', thrown.message);

@@ -16,9 +16,15 @@ export interface Rendered {
   readonly invoked: readonly string[];
 }
 
+export interface TakenNames {
+  has(name: string): boolean;
+  /** Where a name leads that was made for a link: the same link, shown again, has the same name. */
+  linkOf?(name: string): string | undefined;
+}
+
 export interface RenderOptions {
   /** Names that stand for something already, beside those of the author. */
-  readonly taken?: { has(name: string): boolean };
+  readonly taken?: TakenNames;
   /** Only this part of the source. */
   readonly from?: number;
   readonly to?: number;
@@ -60,13 +66,13 @@ export function renderPage(page: Page, options: RenderOptions = {}): Rendered {
  * Text that came as an answer: data, whatever it says. No frontmatter, no menus, no includes, no actions; its links get
  * names, but none that stands for something already, and names that it gives itself are among them.
  */
-export function renderData(text: string, taken: { has(name: string): boolean }): Rendered {
+export function renderData(text: string, taken: TakenNames): Rendered {
   const page = parsePage(text);
   const named = new Map<string, string>();
   const counts = new Map<string, number>();
   const renamed = new Map<string, string>();
-  const isTaken = { has: (name: string): boolean => taken.has(name) || named.has(name) };
   for (const [id, href] of page.shortcuts) {
+    const isTaken = { has: (name: string): boolean => named.has(name) || isOthers(taken, name, href) };
     const name = freeName(id, '-', isTaken, counts);
     named.set(name, href);
     renamed.set(id, name);
@@ -78,37 +84,44 @@ export function renderData(text: string, taken: { has(name: string): boolean }):
   return { ...rendered, auto: new Map([...named, ...rendered.auto]) };
 }
 
+function isOthers(taken: TakenNames | undefined, name: string, href: string): boolean {
+  return taken !== undefined && taken.has(name) && taken.linkOf?.(name) !== href;
+}
+
 function isAuto(href: string): boolean {
   return /^(?:https?:\/\/|act:)/iu.test(href) || href.length > LONG_HREF_CHARS;
 }
 
 class AutoNames {
-  readonly #taken: { has(name: string): boolean };
+  readonly #page: Page;
+  readonly #taken: TakenNames | undefined;
   readonly #auto: Map<string, string>;
   readonly #counts = new Map<string, number>();
   #links = 0;
 
-  constructor(page: Page, auto: Map<string, string>, taken?: { has(name: string): boolean }) {
+  constructor(page: Page, auto: Map<string, string>, taken?: TakenNames) {
+    this.#page = page;
     this.#auto = auto;
-    this.#taken = {
-      has: (name) => page.shortcuts.has(name) || auto.has(name) || (taken?.has(name) ?? false),
-    };
+    this.#taken = taken;
   }
 
   make(label: string, href: string): string {
-    const name = this.#nameOf(label.trim());
+    const name = this.#nameOf(label.trim(), {
+      has: (each) =>
+        this.#page.shortcuts.has(each) || this.#auto.has(each) || isOthers(this.#taken, each, href),
+    });
     this.#auto.set(name, href);
     return name;
   }
 
-  #nameOf(label: string): string {
+  #nameOf(label: string, taken: TakenNames): string {
     const isShort = label.length <= MAX_NAMED_LABEL_CHARS && /^[A-Za-z0-9 -]+$/u.test(label);
     const slug = isShort ? label.toLowerCase().replaceAll(/ +/gu, '-') : '';
-    if (slug.replaceAll('-', '') !== '') return freeName(slug, '-', this.#taken, this.#counts);
+    if (slug.replaceAll('-', '') !== '') return freeName(slug, '-', taken, this.#counts);
     for (;;) {
       this.#links += 1;
       const name = `link-${this.#links}`;
-      if (!this.#taken.has(name)) return name;
+      if (!taken.has(name)) return name;
     }
   }
 }

@@ -99,6 +99,11 @@ export class Shortcuts {
     return this.#page.has(name) || this.#values.has(name) || this.#auto.has(name);
   }
 
+  /** Where a name leads that was made for a plain link, unless it stands for something else first. */
+  linkOf(name: string): string | undefined {
+    return this.#page.has(name) || this.#values.has(name) ? undefined : this.#auto.get(name);
+  }
+
   /** Those of another page: what was known of the one before is gone, but for values. How many did not fit. */
   setPage(names: Iterable<readonly [string, string]>): number {
     this.#clear(this.#page);

@@ -394,3 +394,17 @@ test('of files that were seen, the oldest are forgotten', () => {
   expect(seen.compare('/f1', stamp)).toBe('same');
   expect(seen.compare('/f1', { ...stamp, size: 2 })).toBe('changed');
 });
+
+test('topics that edit one file at once wait for each other: nothing is refused, nothing is lost', async () => {
+  await using place = makePlace();
+  put(place, 'log.md', '# Log\n<!-- #a -->\n<!-- /a -->\n');
+  const names = Array.from({ length: 24 }, (_, index) => `w${index}`);
+  const outcomes = await Promise.all(
+    names.map((name, index) =>
+      place.run(`t${index}`, `/append log.md${index % 2 === 0 ? '#a' : ''}\n${name}`),
+    ),
+  );
+  expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => null));
+  const lines = get(place, 'log.md').split('\n');
+  expect(lines.filter((line) => line.startsWith('w')).toSorted()).toEqual(names.toSorted());
+});

@@ -306,6 +306,9 @@ describe('parts and searches', () => {
     expect((await place.run('main', '/search needle')).content).toBe(
       'Search: needle — 1 line\n---\n   2 | two NEEDLE',
     );
+    // Values of apps are shown masked, and never by accident.
+    await place.run('app:weather', '/set $KEY = "sk-needle"');
+    expect((await place.run('main', '/search sk-needle --files')).content).toContain('(nothing found)');
     expect((await place.run('main', '/search nothing here')).content).toBe(
       'Search: nothing here — 0 lines\n---\n(nothing found)',
     );

@@ -58,6 +58,7 @@ describe('requests', () => {
       ['/replace', "it's.md", '--all', 'a\n---\nb'],
       { kind: 'run', topic: 'main', cmd: `/replace 'it'"'"'s.md' --all\na\n---\nb` },
     ],
+    [['/replace', 'a.md:L3', ''], { kind: 'run', topic: 'main', cmd: '/replace a.md:L3\n' }],
     [['/edit', 'a b.md'], { kind: 'run', topic: 'main', cmd: "/edit 'a b.md'" }],
     [['/search', 'two words', '--files'], { kind: 'run', topic: 'main', cmd: '/search two words --files' }],
     [['/set', '{v} = "a b"'], { kind: 'run', topic: 'main', cmd: '/set {v} = "a b"' }],

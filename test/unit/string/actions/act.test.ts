@@ -237,3 +237,22 @@ describe('commands', () => {
     expect((await place.act('/act.x')).content).toBe('(no output)\n\nSetup info: /open requirements.md');
   });
 });
+
+test('the same links, answered again, have the same names; others get others', async () => {
+  await using place = makeActPlace();
+  await place.page(
+    `# P\n\n[more](https://example.org/page)\n\n${fence('list', 'CLI cat links.md')}${fence('list.response', '{Response.stdout}')}`,
+  );
+  const links = (...hrefs: string[]) =>
+    hrefs
+      .map((href) => `[more](https://example.org/${href}) [@own Own](https://example.org/own/${href})`)
+      .join('\n');
+  place.file('links.md', links('a', 'b'));
+  const first = (await place.act('/act.list')).content;
+  expect(first).toContain('[more][@more-2]');
+  expect(first).toContain('[more][@more-3]');
+  expect((await place.act('/act.list')).content).toBe(first);
+  place.file('links.md', links('c', 'b'));
+  expect((await place.act('/act.list')).content).toMatch(/\[more\]\[@more-4\].*\n\[more\]\[@more-[35]\]/u);
+  expect((await place.act('/info @more-2')).content).toBe('@more-2 → https://example.org/a');
+});

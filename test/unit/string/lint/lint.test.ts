@@ -24,6 +24,10 @@ describe('findings', () => {
     expect(found(action('FETCH https://example.org'))).toEqual(['2 INVALID_ACTION_BLOCK']);
     expect(found(action('CLI ls', '  a: string'))).toEqual(['2 UNUSED_FIELD']);
     expect(found(action('CLI ls $ARGS', '  a: string'))).toEqual([]);
+    expect(found(`${action('CLI ls', '  a: string')}\`\`\`act.x.response\n## {a}\n\`\`\`\n`)).toEqual([]);
+    expect(found(`${action('CLI ls', '  a: string')}\`\`\`act.x.response\n## {b}\n\`\`\`\n`)).toEqual([
+      '2 UNUSED_FIELD',
+    ]);
     expect(found(action('CLI ls {...args}', '  a: string'))).toEqual([]);
     expect(found(`${action('CLI ls', '  a: string')}\`\`\`act.x.response\n## {a}\n\`\`\`\n`)).toEqual([]);
   });
