@@ -17,7 +17,7 @@ export async function showResult(
   const topic = result.topic ?? parseTopic(asked)?.name ?? asked;
   const text = render(context, topic, result);
   await context.out(stdout.isTTY && !context.raw ? forTerminal(text, context.json) : text);
-  const hint = HINTS[result.code ?? '']?.(topic);
+  const hint = HINTS[result.code ?? '']?.(topic, result.content);
   if (hint !== undefined) context.say(`string: ${hint}`);
   if (result.ok) return EXIT.ok;
   return context.raw ? exitStatusOf(result.code) : EXIT.failed;
@@ -46,14 +46,18 @@ function exitStatusOf(code: string | null): number {
 }
 
 /** What its sender can do about it, where the answer itself does not say. */
-const HINTS: Readonly<Record<string, (topic: string) => string>> = {
+const HINTS: Readonly<Record<string, (topic: string, content: string) => string | undefined>> = {
   QUEUE_FULL: () => 'the command has not run; try again when others in the topic are done',
   QUEUE_TIMEOUT: () => 'the command has not run: its turn did not come; see what runs with: string /topics',
   STREAM_INCOMPLETE: () =>
     'the answer broke off, and whether the command has run is not known: look before you send it again',
   BUSY: (topic) =>
     `something runs there still: string ${topic} //tail shows it, string ${topic} //interrupt ends it`,
-  FILE_NOT_ALLOWED: () => 'let the agent use a folder with: string agent add AGENT --allow FOLDER,FOLDER',
+  // Only where a folder is what is missing: pages of the web get at no file, whatever the agent may use.
+  FILE_NOT_ALLOWED: (_topic, content) =>
+    /^allowed: /mu.test(content)
+      ? 'let the agent use a folder with: string agent add AGENT --allow FOLDER,FOLDER'
+      : undefined,
   // From standard input: everybody on this machine can read what stands in a command line.
   WAITING_FOR_INPUT: (topic) =>
     `answer it with: string ${topic} //send -   (the answer is read from standard input)`,

@@ -78,6 +78,7 @@ async function read(action: Action, text: string, around: Surroundings): Promise
   if (dryRun) words.delete('dry-run');
   if (takesAll) words.clear();
   for (const name of literal.used) words.delete(name);
+  refuseUnknown(action, words);
   fillByPosition(action, words, literal.values, operands);
   for (const [name, given] of words) values.set(name, resolveValue(fields, name, given, around));
   for (const [name, value] of literal.values) values.set(name, value);
@@ -121,6 +122,20 @@ async function readFieldFiles(
     used.push(option);
   }
   return { values, used };
+}
+
+/** To a command they would mean nothing, and what they were meant for would be missed; a request takes them along. */
+function refuseUnknown({ method, fields, target }: Action, words: ReadonlyMap<string, unknown>): void {
+  if (method !== 'CLI' || fields.length === 0 || /\$\{?ARGS\b|\{\.\.\.args\}/u.test(target)) return;
+  const isKnown = (name: string): boolean =>
+    fields.some((field) => field.name === name) || target.includes(`{${name}`);
+  const odd = [...words.keys()].find((name) => !isKnown(name));
+  if (odd === undefined) return;
+  refuse(
+    `Unknown flag: ${odd.length === 1 ? '-' : '--'}${odd}`,
+    `Flags: ${fields.map(({ name }) => `--${name}`).join(', ')}`,
+    'A value that begins with a dash: --name=VALUE, or after --',
+  );
 }
 
 /** Those that have no value yet, in the order in which they were declared. */

@@ -21,7 +21,8 @@ export const openCommand: Command = {
   run: open,
 };
 
-const LINES = /(?:^|\s)--lines(?:\s+|=)(\S+)\s*$/u;
+/** Before the target, or behind it. */
+const LINES = /^--lines(?:\s+|=)(\S+)(?=\s)|(?:^|\s)--lines(?:(?:\s+|=)(\S+))?\s*$/u;
 
 interface Target {
   readonly ok: true;
@@ -33,7 +34,8 @@ interface Target {
 
 async function open(call: CommandCall): Promise<CommandResult> {
   const { session, line } = call;
-  const range = LINES.exec(line.args)?.[1];
+  const lines = LINES.exec(line.args);
+  const range = lines === null ? undefined : (lines[1] ?? lines[2] ?? '');
   const text = unquoteTarget(line.args.replace(LINES, '').trim());
   if (isHub(text)) return await renderHub(text, call);
   if (session.topic.type === 'hub' && text === '') return await renderHub(session.topic.name, call);
@@ -60,6 +62,8 @@ function findTarget(call: CommandCall, text: string): Target | Failure {
   if (text === '') return isApp ? appTarget(call, session.topic.name, null) : again(call);
   if (text.startsWith('@')) return shortcutTarget(call, text);
   const { path, block } = splitBlock(text);
+  if (path === '' && block === null && session.document !== undefined)
+    return fail('INVALID_TARGET', `Block without a name: ${text}`);
   if (path === '')
     return block === null || session.document === undefined
       ? noDocument()

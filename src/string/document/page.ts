@@ -133,7 +133,11 @@ function readFrontmatter(
   const inside = lines.findIndex((line) => !line.frontmatter);
   const count = inside === -1 ? (lines[0]?.frontmatter === true ? lines.length : 0) : inside;
   const [first, last] = [lines[0], lines[count - 1]];
-  if (count < 2 || first === undefined || last === undefined) return NO_FRONTMATTER;
+  if (count < 2 || first === undefined || last === undefined) {
+    if (/^\uFEFF?---[ \t]*\r?\n[A-Za-z_][\w-]*:/u.test(source.slice(0, 200)))
+      warnings.push({ line: 1, message: 'frontmatter: there is no line --- that ends it' });
+    return NO_FRONTMATTER;
+  }
   const { frontmatter, problems } = parseFrontmatter(source.slice(first.next, last.start));
   warnings.push(...problems.map(({ line, message }) => ({ line: line + 1, message })));
   return frontmatter;

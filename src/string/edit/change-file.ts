@@ -103,7 +103,13 @@ async function describe(call: CommandCall, change: FileChange, bytes: number): P
 }
 
 function explain({ runtime }: CommandCall, thrown: unknown, shown: string): Failure {
-  if (thrown instanceof ConflictError || thrown instanceof AlreadyExistsError)
+  if (thrown instanceof AlreadyExistsError)
+    return fail(
+      'CONFLICT',
+      `${shown} is there already: somebody else has made it in this moment, or it is a link that leads nowhere.`,
+      'Nothing was written. Look at it, or choose another name.',
+    );
+  if (thrown instanceof ConflictError)
     return fail(
       'CONFLICT',
       `${shown} was changed by somebody else in this moment.`,

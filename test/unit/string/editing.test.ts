@@ -408,3 +408,11 @@ test('topics that edit one file at once wait for each other: nothing is refused,
   const lines = get(place, 'log.md').split('\n');
   expect(lines.filter((line) => line.startsWith('w')).toSorted()).toEqual(names.toSorted());
 });
+
+test('a link that leads nowhere is not written through, and told as such', async () => {
+  await using place = makePlace();
+  symlinkSync('nowhere.md', join(place.home, 'link.md'));
+  const { code, content } = await place.run('main', '/write link.md\nx');
+  expect([code, content]).toEqual(['CONFLICT', expect.stringContaining('a link that leads nowhere')]);
+  expect(readdirSync(place.home)).toEqual(['link.md']);
+});

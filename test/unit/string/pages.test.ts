@@ -294,6 +294,19 @@ describe('parts and searches', () => {
     expect(MAX_LINES_FILE_BYTES).toBeGreaterThan(10 * 1024 * 1024);
   });
 
+  test('the lines may be named before the target; without any it is told', async () => {
+    await using place = makePlace();
+    write(place, { 'a b.md': 'one\ntwo\nthree\n' });
+    for (const cmd of ['/open --lines 2-3 a b.md', '/open --lines=2-3 "a b.md"', '/open a b.md --lines 2-3'])
+      expect([cmd, (await place.run('main', cmd)).content]).toEqual([
+        cmd,
+        expect.stringMatching(/ \(lines 2-3 of 3\)\n---\ntwo\nthree$/),
+      ]);
+    expect(await place.run('main', '/open a b.md --lines')).toMatchObject({ code: 'INVALID_TARGET' });
+    await place.run('main', '/open a b.md');
+    expect((await place.run('main', '/open #')).content).toBe('Block without a name: #');
+  });
+
   test('/search in the document, and in files', async () => {
     await using place = makePlace();
     write(place, {

@@ -31,3 +31,19 @@ test('pipes and --raw get every byte', async () => {
   expect(await shown('event', false)).toContain(`${CONTENT}\n`);
   expect(await shown('event', true, true)).toBe(`${CONTENT}\n`);
 });
+
+test('a folder is advised only where one is missing', async () => {
+  const said: string[] = [];
+  const say = (text: string): void => void said.push(text);
+  const context = { json: false, raw: false, out: () => Promise.resolve(), say } as unknown as StringContext;
+  for (const content of [
+    'ERROR(FILE_NOT_ALLOWED): Remote SFMD …',
+    'ERROR(FILE_NOT_ALLOWED): x\nallowed: /home',
+  ]) {
+    const result = { ok: false, code: 'FILE_NOT_ALLOWED', content, meta: null, topic: 'main' };
+    await showResult(context, 'main', result as unknown as Parameters<typeof showResult>[2], {
+      isTTY: false,
+    });
+  }
+  expect(said).toEqual([expect.stringContaining('--allow')]);
+});

@@ -256,3 +256,29 @@ test('the same links, answered again, have the same names; others get others', a
   expect((await place.act('/act.list')).content).toMatch(/\[more\]\[@more-4\].*\n\[more\]\[@more-[35]\]/u);
   expect((await place.act('/info @more-2')).content).toBe('@more-2 → https://example.org/a');
 });
+
+test('a flag that a command has no use for is refused, not dropped', async () => {
+  await using place = makeActPlace();
+  const all = fence('all', 'CLI printf "<%s>" {...args}', '  a: string');
+  const rest = fence('rest', 'CLI printf "<%s>" $ARGS', '  a: string');
+  await place.page(`${fence('say', 'CLI printf "<%s>" {text} {extra}', '  text, -t: string')}${all}${rest}`);
+  for (const [given, flag] of [
+    ['--txet hi', '--txet'],
+    ['hi -n', '-n'],
+    ['--zork 1 hi', '--zork'],
+  ])
+    expect([given, await place.act(`/act.say ${given}`)]).toEqual([
+      given,
+      expect.objectContaining({
+        code: 'INVALID_PAYLOAD',
+        content: expect.stringContaining(`Unknown flag: ${flag}\nFlags: --text\n`) as string,
+      }),
+    ]);
+  for (const [given, said] of [
+    ['say hi --extra more', '<hi><more>'],
+    ['say --text=-n', '<-n><{extra}>'],
+    ['all --a 1 --zork 2', '<--a><1><--zork><2>'],
+    ['rest --zork 2', '<--zork><2>'],
+  ])
+    expect([given, (await place.act(`/act.${given}`)).content]).toEqual([given, said]);
+});

@@ -19,6 +19,14 @@ describe('findings', () => {
     ]);
   });
 
+  test('are about frontmatter that does not end', () => {
+    expect(lintDocument('---\ntitle: A\n# B\n').map(({ line, message }) => `${line} ${message}`)).toEqual([
+      expect.stringMatching(/^1 .*no line --- that ends it$/),
+    ]);
+    expect(found('---\n\n# B\n')).toEqual([]);
+    expect(found('---\ntitle: A\n---\n# B\n')).toEqual([]);
+  });
+
   test('are about fields that would be dropped', () => {
     expect(found(action('GET https://example.org', '  what is this'))).toEqual(['3 INVALID_FIELD']);
     expect(found(action('FETCH https://example.org'))).toEqual(['2 INVALID_ACTION_BLOCK']);
