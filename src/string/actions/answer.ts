@@ -56,11 +56,15 @@ export async function answer(
 
 /** A page from the web cannot set what programs of this machine are steered by. */
 function fitVariables({ trust }: Scene, variables: ReadonlyMap<string, string>): [string, string][] {
-  return [...variables].filter(([name]) => trust !== 'remote' || !STEERS_PROGRAMS.test(name));
+  return [...variables].filter(
+    ([name]) => trust !== 'remote' || !(CAPITALS.test(name) || STEERS_PROGRAMS.test(name)),
+  );
 }
 
+/** So the names of the environment are written, with few exceptions. */
+const CAPITALS = /^[A-Z][A-Z0-9_]*$/u;
 const STEERS_PROGRAMS =
-  /^(?:PATH|ENV|IFS|SHELL|HOME|PS\d|.*_ENV|.+_OPT(?:S|IONS)|LESS.*|JAVA_.*|LD_.*|DYLD_.*|BASH.*|PROMPT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|GIT_.*|SSH_.*|.*_PAGER|PAGER|EDITOR|VISUAL|BROWSER|.*_PROXY|SSL_.*|CURL_.*|GCONV_PATH|LOCPATH|TERMINFO.*)$/iu;
+  /^(?:PATH|npm_config_.*|ENV|IFS|SHELL|HOME|PS\d|.*_ENV|.+_OPT(?:S|IONS)|LESS.*|JAVA_.*|LD_.*|DYLD_.*|BASH.*|PROMPT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|GIT_.*|SSH_.*|.*_PAGER|PAGER|EDITOR|VISUAL|BROWSER|.*_PROXY|SSL_.*|CURL_.*|GCONV_PATH|LOCPATH|TERMINFO.*)$/iu;
 
 /** Below the agent's home unless an absolute path says otherwise, and never what the home itself is made of. */
 async function keepFiles({ call, trust }: Scene, files: readonly FileToKeep[]): Promise<string[] | Failure> {

@@ -2,7 +2,7 @@
 // that has them all. Bash never reads a value as text of a command, so there is nothing in one that it could run.
 
 import { type CommandPart, type Quote, readCommand } from './read-command.js';
-import { refuseRisk } from './command-risk.js';
+import { refuseRisk, type Risk } from './command-risk.js';
 import { LocalError } from '../../base/errors.js';
 import type { Slot } from './slot.js';
 
@@ -79,25 +79,34 @@ function fillPart(
   if (part.kind === 'text') return { script: part.text, shown: part.text };
   if (part.kind === 'variable') return fillVariable(part, values, args);
   const { slot, quote, risk } = part;
-  if (slot.spread) return fillSpread(values.spread(), quote, keep);
+  if (slot.spread) {
+    const all = values.spread();
+    for (const each of all) assertFit(slot.raw, each, risk);
+    return fillSpread(all, quote, keep);
+  }
   const found = values.slot(slot);
   if (found === undefined) return { script: slot.raw, shown: slot.raw };
   const value = found.text;
   if (value === undefined) return { script: '', shown: '' };
-  if (value.includes('\0')) throw new UnfitValueError(slot.raw, 'a command cannot be given a NUL character');
-  const why = risk === undefined ? undefined : refuseRisk(risk, value);
-  if (why !== undefined) throw new UnfitValueError(slot.raw, why);
+  assertFit(slot.raw, value, risk);
   // Where bash calculates, quotes are in the way; nothing but digits has come so far.
   if (risk === 'number') return { script: value, shown: value };
   return { script: inside(quote, `\${${keep(value)}}`), shown: insideLiteral(quote, value) };
 }
 
+function assertFit(place: string, value: string, risk: Risk | undefined): void {
+  if (value.includes('\0')) throw new UnfitValueError(place, 'a command cannot be given a NUL character');
+  const why = risk === undefined ? undefined : refuseRisk(risk, value);
+  if (why !== undefined) throw new UnfitValueError(place, why);
+}
+
 function fillVariable(
-  { name, raw, quote }: Extract<CommandPart, { kind: 'variable' }>,
+  { name, raw, quote, risk }: Extract<CommandPart, { kind: 'variable' }>,
   { isOwn, isSet }: CommandValues,
   args: readonly string[],
 ): Filled {
   if (name === 'ARGS') {
+    for (const each of args) assertFit(raw, each, risk);
     const joined = args.join(' ');
     const shown =
       quote === 'plain' ? args.map((each) => quoteForShell(each)).join(' ') : insideLiteral(quote, joined);
@@ -109,8 +118,6 @@ function fillVariable(
 }
 
 function fillSpread(args: readonly string[], quote: Quote, keep: (value: string) => string): Filled {
-  if (args.some((each) => each.includes('\0')))
-    throw new UnfitValueError('{...args}', 'a command cannot be given a NUL character');
   const names = args.map((each) => `\${${keep(each)}}`);
   if (quote !== 'plain')
     return { script: inside(quote, names.join(' ')), shown: insideLiteral(quote, args.join(' ')) };

@@ -15,6 +15,8 @@ import { readOptions } from './parse-request-line.js';
 export const MAX_FIELDS = 100;
 /** Over which a body in quotes may go on; a longer one is better indented under `body:`. */
 export const MAX_QUOTED_LINES = 200;
+/** Lines in which a quote of one action may end, and another begin. */
+export const MAX_QUOTES_TRIED = 32;
 /** Of one action: beyond this it is a job for a `bash:` topic. */
 export const MAX_ACTION_TIMEOUT_MS = 60 * 60 * 1000;
 
@@ -75,19 +77,38 @@ function readRequest(
   lines: readonly string[],
   first: number,
 ): { readonly text: string; readonly next: number } {
-  let text = lines[first] ?? '';
+  const parts: string[] = [];
+  let part = lines[first] ?? '';
   let next = first + 1;
-  while (next < lines.length && /(?:^|[^\\])(?:\\\\)*\\$/u.test(text))
-    text = `${text.slice(0, -1)} ${(lines[next++] ?? '').trim()}`;
-  if (/^\s*CLI\s/iu.test(text)) return { text, next };
-  const whole = text;
-  let joined = text;
-  const last = Math.min(lines.length, next + MAX_QUOTED_LINES);
-  for (let at = next; at < last && readOptions(joined).open; at++) {
-    joined += `\n${lines[at] ?? ''}`;
-    if (!readOptions(joined).open) return { text: joined, next: at + 1 };
+  for (; next < lines.length && goesOn(part); next++) {
+    parts.push(part.slice(0, -1));
+    part = (lines[next] ?? '').trim();
   }
-  return { text: whole, next };
+  const text = [...parts, part].join(' ');
+  let open = /^\s*CLI\s/iu.test(text) ? undefined : readOptions(text).open;
+  const last = Math.min(lines.length, next + MAX_QUOTED_LINES);
+  for (let at = next, tries = 0; at < last && open !== undefined && tries < MAX_QUOTES_TRIED; at++) {
+    // All of it is read again only where the quote may end.
+    if (!mayClose(lines[at] ?? '', open)) continue;
+    const joined = [text, ...lines.slice(next, at + 1)].join('\n');
+    tries += 1;
+    open = readOptions(joined).open;
+    if (open === undefined) return { text: joined, next: at + 1 };
+  }
+  return { text, next };
+}
+
+/** It ends with a backslash that is not itself behind one. */
+function goesOn(line: string): boolean {
+  let at = line.length;
+  while (line[at - 1] === '\\') at -= 1;
+  return (line.length - at) % 2 === 1;
+}
+
+function mayClose(line: string, quote: '"' | "'"): boolean {
+  for (let at = line.indexOf(quote); at !== -1; at = line.indexOf(quote, at + 1))
+    if (line[at - 1] !== '\\' && /^\s?$/u.test(line.charAt(at + 1))) return true;
+  return false;
 }
 
 interface Under {

@@ -17,11 +17,11 @@ export type TemplateLine =
 /** Loops within loops. */
 export const MAX_LOOP_DEPTH = 8;
 
-const ASSIGN = /^\s*\{([A-Za-z_]\w*)\}\s*=\s*("[^"]*"|'[^']*'|\{[^{}]+\})\s*$/u;
-const SHORTCUT = /^\s*\{@([A-Za-z_][\w-]*)\}\s*=\s*(\S.*?)\s*$/u;
+const ASSIGN = /^\{([A-Za-z_]\w*)\}\s*=\s*("[^"]*"|'[^']*'|\{[^{}]+\})$/u;
+const SHORTCUT = /^\{@([A-Za-z_][\w-]*)\}\s*=\s*(\S.*)$/u;
 const LOOP = /^\s*for:\s*([A-Za-z_]\w*)\s+in\s+\{?([^\s{}]+)\}?\s*$/u;
 const END = /^\s*end:\s*$/u;
-const FILE = /^\s*(save|decode|to):\s*(\S.*?)\s*$/u;
+const FILE = /^(save|decode|to):\s*(\S.*)$/u;
 
 export interface ParsedTemplate {
   readonly lines: readonly TemplateLine[];
@@ -57,12 +57,13 @@ export function parseTemplate(text: string): ParsedTemplate {
 }
 
 function parseLine(line: string): TemplateLine {
-  const shortcut = SHORTCUT.exec(line);
+  const words = line.trim();
+  const shortcut = SHORTCUT.exec(words);
   if (shortcut !== null)
     return { kind: 'shortcut', name: shortcut[1] ?? '', parts: splitTuple(shortcut[2] ?? '') };
-  const assign = ASSIGN.exec(line);
+  const assign = ASSIGN.exec(words);
   if (assign !== null) return { kind: 'assign', name: assign[1] ?? '', value: unquote(assign[2] ?? '') };
-  const [, kind, rest = ''] = FILE.exec(line) ?? [];
+  const [, kind, rest = ''] = FILE.exec(words) ?? [];
   if (kind === 'save') return { kind, path: rest.replaceAll(/^\{|\}$/gu, '') };
   if (kind === 'decode') return { kind, by: rest };
   if (kind === 'to') return { kind, path: rest };

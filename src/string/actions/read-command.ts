@@ -9,7 +9,13 @@ export type Quote = 'plain' | 'double' | 'single' | 'ansi';
 export type CommandPart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'slot'; readonly slot: Slot; readonly quote: Quote; readonly risk: Risk | undefined }
-  | { readonly kind: 'variable'; readonly name: string; readonly raw: string; readonly quote: Quote };
+  | {
+      readonly kind: 'variable';
+      readonly name: string;
+      readonly raw: string;
+      readonly quote: Quote;
+      readonly risk: Risk | undefined;
+    };
 
 interface Frame {
   readonly kind: Quote | 'arithmetic' | 'parameter';
@@ -69,7 +75,8 @@ class CommandReader {
     if (raw === undefined) return false;
     this.#flush();
     if (slot !== undefined) this.#parts.push({ kind: 'slot', slot, quote, risk: this.#risk() });
-    else if (variable !== undefined) this.#parts.push({ kind: 'variable', ...variable, quote });
+    else if (variable !== undefined)
+      this.#parts.push({ kind: 'variable', ...variable, quote, risk: this.#risk() });
     this.#addToWord(raw);
     this.#at += raw.length;
     this.#from = this.#at;

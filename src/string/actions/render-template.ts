@@ -6,6 +6,10 @@ import { textOf, type Value } from './value.js';
 
 /** Of what is shown; an answer with more in it needs a narrower question. */
 export const MAX_TEMPLATE_CHARS = 1024 * 1024;
+/** Put into lines and values in one run, also where it is not shown: what takes longer holds up everybody else. */
+export const MAX_FILLED_CHARS = 16 * 1024 * 1024;
+/** Named at the end of an answer. */
+const MAX_UNRESOLVED = 20;
 /** Rounds of all loops together. */
 export const MAX_ROUNDS = 100_000;
 /** Kept by `{@name}` in one run. */
@@ -42,6 +46,7 @@ class Rendering {
   readonly #input: TemplateInput;
   readonly #output: string[] = [];
   #chars = 0;
+  #filled = 0;
   #rounds = 0;
   #full: string | undefined;
   readonly #variables = new Map<string, string>();
@@ -81,6 +86,8 @@ class Rendering {
   }
 
   #runLine(line: TemplateLine, inLoop: boolean): void {
+    if ((this.#filled += 1) > MAX_FILLED_CHARS)
+      this.#full = `more than ${MAX_FILLED_CHARS} characters filled in`;
     switch (line.kind) {
       case 'text':
         this.#print(this.#fill(line.text));
@@ -162,17 +169,23 @@ class Rendering {
   /** `missing` stands for a path that leads nowhere; without it the reference stays, and is named at the end. */
   #fill(text: string, missing?: string): string {
     return text.replaceAll(REFERENCE, (raw: string, at: string, path: string) => {
+      if (this.#filled > MAX_FILLED_CHARS) return '';
       if (at === '@') {
         const id = this.#shortcuts.get(path)?.at(-1)?.[0];
         return id === undefined ? raw : `@${id}`;
       }
       const [root = ''] = /^\$\.|^[^.[]+/u.exec(path) ?? [];
-      if (!this.#isPath(root)) return this.#plain(path) ?? raw;
+      if (!this.#isPath(root)) return this.#count(this.#plain(path) ?? raw);
       const found = this.#find(path);
-      if (found.found) return stringify(found.value);
-      this.#unresolved.set(path, this.#keysNear(path));
+      if (found.found) return this.#count(stringify(found.value));
+      if (this.#unresolved.size < MAX_UNRESOLVED) this.#unresolved.set(path, this.#keysNear(path));
       return missing ?? raw;
     });
+  }
+
+  #count(text: string): string {
+    this.#filled += text.length;
+    return text;
   }
 
   #isPath(root: string): boolean {
@@ -195,7 +208,7 @@ class Rendering {
 
   #textAt(path: string): string | undefined {
     const found = this.#find(path);
-    return found.found && found.value !== null ? stringify(found.value) : undefined;
+    return found.found && found.value !== null ? this.#count(stringify(found.value)) : undefined;
   }
 
   #keysNear(path: string): readonly string[] {

@@ -13,7 +13,7 @@ import {
 import { AddressRefusedError, RequestFailedError } from '../web/request-errors.js';
 import type { Action } from './action.js';
 import { answer } from './answer.js';
-import type { BodyValues } from './fill-body.js';
+import { type BodyValues, encodePart } from './fill-body.js';
 import { type FilledRequest, fillRequest, UnfitRequestError } from './fill-request.js';
 import type { Inputs } from './read-inputs.js';
 import { ActionRefusedError } from './refused.js';
@@ -74,14 +74,15 @@ function reachOf({ trust, loaded }: Scene, { target }: Action): Reach {
   return trust === 'installed' && target.startsWith('{') ? 'public' : 'any';
 }
 
-function absolute({ loaded, trust }: Scene, url: string): string {
+function absolute(scene: Scene, url: string): string {
+  const { loaded, trust } = scene;
   if (trust === 'remote' && /^file:/iu.test(url))
     throw new ActionRefusedError(
       fail('FILE_NOT_ALLOWED', `A page from the web may not lead to files of this machine: ${url}`),
     );
   if (URL.canParse(url)) return url;
   if (loaded.remote && URL.canParse(url, loaded.uri)) return new URL(url, loaded.uri).href;
-  throw new UnfitRequestError(`Not an address: ${url}`);
+  throw new UnfitRequestError(hideSecrets(scene, `Not an address: ${url}`));
 }
 
 function refusal(scene: Scene, status: number, text: string): CommandResult {
@@ -100,8 +101,17 @@ function refusal(scene: Scene, status: number, text: string): CommandResult {
 function hideSecrets({ env }: Scene, text: string): string {
   let shown = text;
   for (const [name, value] of env)
-    if (value.length >= HIDDEN_SECRET_CHARS) shown = shown.replaceAll(value, `$${name}`);
+    if (value.length >= HIDDEN_SECRET_CHARS)
+      for (const form of formsOf(value)) shown = shown.replaceAll(form, `$${name}`);
   return shown;
+}
+
+/** As it is, and as it stands in an address. */
+function formsOf(secret: string): Set<string> {
+  const address = new URL('http://h/');
+  address.search = secret;
+  address.pathname = secret;
+  return new Set([secret, encodePart(secret), address.search.slice(1), address.pathname.slice(1)]);
 }
 
 function valuesOf(scene: Scene, action: Action, inputs: Inputs): BodyValues {

@@ -1,5 +1,7 @@
 // Everything an action can see of the place where it is run: the page, the topic, the values set for its app.
 
+import { join } from 'node:path';
+import { isInside } from '../../host/files/is-inside.js';
 import { readFile } from '../../host/files/read.js';
 import type { CommandCall } from '../commands/command.js';
 import type { LoadedPage } from '../files/load-document.js';
@@ -97,7 +99,10 @@ export async function readAgentFile(
     return fail('FILE_NOT_ALLOWED', `Pages from the web cannot be given files of this machine: ${path}`);
   try {
     const { files } = runtime;
-    const { data } = await readFile(files.roots().files, files.resolve(session, path), {
+    const resolved = files.resolve(session, path);
+    if (trust === 'installed' && isInside(resolved, join(runtime.agent.home, 'apps')))
+      return fail('FILE_NOT_ALLOWED', `What was set for apps is not given to a package: ${path}`);
+    const { data } = await readFile(files.roots().files, resolved, {
       maxBytes: MAX_FIELD_FILE_BYTES,
       whole: true,
       signal,

@@ -140,7 +140,8 @@ async function uninstall({ line, runtime }: CommandCall): Promise<CommandResult>
     : Object.hasOwn(tools, name)
       ? 'tool'
       : undefined;
-  if (kind === undefined) return fail('NOT_FOUND', `Package not found: ${name}`);
+  // A name that somebody has written into config.json must not lead elsewhere.
+  if (kind === undefined || name !== sanitise(name)) return fail('NOT_FOUND', `Package not found: ${name}`);
   const folder = folderOfPackage(home, name);
   const closed: string[] = [];
   for (const { topic, document } of Array.from(runtime.sessions.values())) {

@@ -1,6 +1,7 @@
 // /nav: the menus of the page, its shortcuts, and the beginning of a menu for a page that has none.
 
 import { currentPage } from '../document/current-page.js';
+import { freeName } from '../document/free-name.js';
 import { placeOf } from '../document/load.js';
 import { renderMenu } from '../document/menus.js';
 import { isWeb, resolveWritten } from '../document/resolve-target.js';
@@ -99,11 +100,11 @@ async function scaffold(call: CommandCall): Promise<CommandResult> {
   if (!current.ok) return current;
   const { shortcuts } = call.session;
   const entries = new Map<string, string>();
+  const counts = new Map<string, number>();
   for (const link of current.page.links) {
     if (link.kind === 'invoked' || /^(?:#|act:|mailto:)/u.test(link.href)) continue;
     const wanted = link.kind === 'shortcut' ? link.id : slugOf(link.label);
-    let id = wanted;
-    for (let count = 2; entries.has(id); count++) id = `${wanted}-${count}`;
+    const id = freeName(wanted, '-', entries, counts);
     entries.set(id, `[@${id} ${link.label.replaceAll(/\s+/gu, ' ')}](${link.href})`);
   }
   const name = freeMenuName(shortcuts.menus);

@@ -2,7 +2,7 @@
 
 import { unquoteTarget } from '../arguments.js';
 import { placeOf } from '../document/load.js';
-import { type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
+import { isWeb, type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
 import { findApp, findTool } from '../packages/find-package.js';
 import { readRegistry } from '../packages/registry.js';
@@ -97,7 +97,8 @@ function shortcutTarget(call: CommandCall, text: string): Target | Failure {
   const base = session.document?.uri;
   if (part.path === '') return base === undefined ? noDocument() : here(call, base, wanted ?? '');
   if (base === undefined) return written(resolveTyped(call, part.path), wanted);
-  if (/^(?:app|tool):/u.test(part.path)) return findTarget(call, part.path);
+  // A page from the web has no say in what is run here.
+  if (/^(?:app|tool):/u.test(part.path) && !isWeb(base)) return findTarget(call, part.path);
   return written(resolveWritten(call, part.path, base), wanted, () =>
     resolveWritten(call, found.value as string, base),
   );

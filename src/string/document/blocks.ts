@@ -74,6 +74,9 @@ function pairMarkers(
   const problems: BlockProblem[] = [];
   const open: { id: string; line: ScannedLine; number: number; duplicate: boolean }[] = [];
   const seen = new Set<string>();
+  /** How often each is open: what is not need not be looked for. */
+  const depths = new Map<string, number>();
+  const count = (id: string, more: number): void => void depths.set(id, (depths.get(id) ?? 0) + more);
   const report = (line: number, code: BlockProblem['code'], message: string): void => {
     problems.push({ line, code, message: `${code}: ${message}` });
   };
@@ -89,14 +92,16 @@ function pairMarkers(
       if (duplicate) report(number, 'DUPLICATE_BLOCK_ID', `there is a block #${id} already`);
       seen.add(id);
       open.push({ id, line, number, duplicate });
+      count(id, 1);
       continue;
     }
-    const at = open.findLastIndex((each) => each.id === id);
-    if (at === -1) {
+    if ((depths.get(id) ?? 0) === 0) {
       report(number, 'UNEXPECTED_BLOCK_CLOSE', `#${id} is closed but not open`);
       continue;
     }
-    const [closed, ...left] = open.splice(at);
+    const ended = open.splice(open.findLastIndex((each) => each.id === id));
+    for (const each of ended) count(each.id, -1);
+    const [closed, ...left] = ended;
     if (left.length > 0)
       report(number, 'MISMATCHED_BLOCK', `#${id} is closed while #${left.at(-1)?.id} is open`);
     if (closed === undefined || closed.duplicate) continue;

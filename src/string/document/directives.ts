@@ -51,7 +51,8 @@ export interface MenuEntry {
 /** Entries of one menu; what follows is left out. */
 export const MAX_MENU_ENTRIES = 500;
 
-const ENTRY = /\[@([A-Za-z0-9_-]+)[ \t]+([^\]]+)\]\(([^)\s]+)\)/u;
+/** No part can begin where another may go on: a line of nothing but beginnings is read once. */
+const ENTRY = /\[@([A-Za-z0-9_-]+)[ \t]+([^[\]\s][^[\]]*)\]\(([^)\s]+)\)/u;
 
 /** Of every line that has `[@id Label](path)` in it; of the same id the first. */
 export function parseMenu(text: string): MenuEntry[] {

@@ -14,10 +14,9 @@ export interface Heading {
   readonly anchor: string | undefined;
 }
 
-const ATX = /^ {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$/u;
+const ATX = /^ {0,3}(#{1,6})(?:[ \t]|$)/u;
 const UNDERLINE = /^ {0,3}(?:=+|-+)[ \t]*$/u;
 const RULE = /^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/u;
-const ANCHOR = /[ \t]*(?:\[\])?\{#([^\s{}]+)\}[ \t]*$/u;
 /** What begins something else than a paragraph: lists, quotes, HTML, code, tables. */
 const NO_PARAGRAPH = /^(?: {4}| {0,3}\t| {0,3}(?:>|[-+*](?:[ \t]|$)|\d{1,9}[.)](?:[ \t]|$)|<|\|))/u;
 
@@ -33,7 +32,8 @@ export function findHeadings(text: string, lines: readonly ScannedLine[]): Headi
     const content = text.slice(line.start, line.end);
     const atx = content.includes('#') ? ATX.exec(content) : null;
     if (atx !== null) {
-      headings.push(describe(line.start, line.next, atx[1]?.length ?? 1, atx[2] ?? ''));
+      const words = withoutClosing(content.slice(atx[0].length).trim());
+      headings.push(describe(line.start, line.next, atx[1]?.length ?? 1, words));
       paragraph = undefined;
     } else if (paragraph !== undefined && UNDERLINE.test(content)) {
       const level = content.includes('=') ? 1 : 2;
@@ -55,8 +55,20 @@ export function slugOf(heading: string): string {
     .replaceAll(/\s+/gu, '-');
 }
 
+/** `## Title ##` is `Title`. */
+function withoutClosing(content: string): string {
+  let end = content.length;
+  while (content[end - 1] === '#') end -= 1;
+  if (end === content.length || (end > 0 && !/[ \t]/u.test(content.charAt(end - 1)))) return content;
+  return content.slice(0, end).trimEnd();
+}
+
+/** `Title {#id}` or `Title []{#id}`. */
 function describe(start: number, next: number, level: number, content: string): Heading {
-  const anchor = ANCHOR.exec(content);
-  const text = anchor === null ? content : content.slice(0, anchor.index);
-  return { start, next, level, text, anchor: anchor?.[1] };
+  const at = content.endsWith('}') ? content.lastIndexOf('{#') : -1;
+  const anchor = at === -1 ? '' : content.slice(at + 2, -1);
+  if (!/^[^\s{}]+$/u.test(anchor)) return { start, next, level, text: content, anchor: undefined };
+  const before = content.slice(0, at);
+  const text = (before.endsWith('[]') ? before.slice(0, -2) : before).trimEnd();
+  return { start, next, level, text, anchor };
 }

@@ -22,16 +22,18 @@ export interface InlineLink {
  * in the next line but not behind an empty one. What stands in brackets is a reference only when `isReference` says so.
  */
 export function findLinks(
-  text: string,
+  source: string,
   from: number,
   to: number,
   isReference: (ref: string, label: string) => boolean,
 ): InlineLink[] {
+  // Nothing is searched for behind its end: there may be another hundred thousand paragraphs.
+  const text = source.slice(0, to);
   const links: InlineLink[] = [];
   const code = new CodeSpans(text, from, to);
   const special = /[[`\\!<]/gu;
   special.lastIndex = from;
-  for (let found = special.exec(text); found !== null && found.index < to; found = special.exec(text)) {
+  for (let found = special.exec(text); found !== null; found = special.exec(text)) {
     const at = found.index;
     const char = text[at];
     if (char === '\\') special.lastIndex = at + 2;
@@ -160,7 +162,6 @@ class CodeSpans {
     const run = /`+/gu;
     run.lastIndex = this.#from;
     for (let found = run.exec(this.#text); found !== null; found = run.exec(this.#text)) {
-      if (found.index >= this.#to) break;
       const length = found[0].length;
       const list = runs.get(length);
       if (list === undefined) runs.set(length, [found.index]);

@@ -60,7 +60,8 @@ function readFlow(text: string, at: number, depth: number): Found<YamlValue> | u
   if (char === '[') return readFlowList(text, at + 1, depth);
   if (char === '{') return readFlowMap(text, at + 1, depth);
   if (char === '"' || char === "'") return readQuoted(text, at);
-  const plain = /^[^,[\]{}]*?(?=\s*(?:[,[\]{}]|:\s|:$|$))/u.exec(text.slice(at))?.[0] ?? '';
+  const end = /[,[\]{}]|:(?=\s|$)/u.exec(text.slice(at))?.index ?? text.length - at;
+  const plain = text.slice(at, at + end).trimEnd();
   return plain === '' ? undefined : { value: parsePlain(plain), next: at + plain.length };
 }
 

@@ -31,8 +31,8 @@ interface Reader {
   readonly problems: YamlProblem[];
 }
 
-const KEY =
-  /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)'|([^\s'"[\]{},#&*!|>%@`-][^#]*?|-[^\s#][^#]*?))[ \t]*:(?:[ \t]+(.*)|)$/u;
+const QUOTED_KEY = /^(?:"((?:[^"\\]|\\.)*)"|'((?:[^']|'')*)')[ \t]*:(?:[ \t]+(.*)|)$/u;
+const PLAIN_KEY = /^(?:[^\s'"[\]{},#&*!|>%@`-]|-[^\s#])/u;
 const BLOCK_SCALAR = /^([|>])([+-]?\d?|\d?[+-]?)[ \t]*(?:#.*)?$/u;
 
 export function parseYaml(text: string): {
@@ -61,18 +61,29 @@ function readMap(reader: Reader, indent: number, depth: number): YamlMap {
   for (skipBlank(reader); ; skipBlank(reader)) {
     const line = reader.lines[reader.at];
     if (line === undefined || line.indent < indent) return map;
-    const pair = line.indent === indent ? KEY.exec(line.text) : null;
-    if (pair === null) {
+    const pair = line.indent === indent ? readPair(line.text) : undefined;
+    if (pair === undefined) {
       if (line.indent === indent && isItem(line.text)) return map;
       complain(reader, 'not understood');
       reader.at += 1;
       continue;
     }
-    const [, double, single, plain, rest = ''] = pair;
-    const key = double ?? single?.replaceAll("''", "'") ?? plain ?? '';
+    const { key, rest } = pair;
     if (Object.hasOwn(map, key)) complain(reader, `"${key}" is given twice`);
     map[key] = readValue(reader, indent, rest, depth);
   }
+}
+
+/** `key: rest`; undefined for what is none. A plain key ends at the first `:` that a blank follows, or nothing. */
+function readPair(text: string): { readonly key: string; readonly rest: string } | undefined {
+  if (/^["']/u.test(text)) {
+    const [whole, double, single, rest = ''] = QUOTED_KEY.exec(text) ?? [];
+    return whole === undefined ? undefined : { key: double ?? single?.replaceAll("''", "'") ?? '', rest };
+  }
+  if (!PLAIN_KEY.test(text)) return undefined;
+  const end = /:(?=[ \t]|$)/u.exec(text)?.index;
+  const key = end === undefined ? '#' : text.slice(0, end).trimEnd();
+  return end === undefined || key.includes('#') ? undefined : { key, rest: text.slice(end + 1).trimStart() };
 }
 
 function readList(reader: Reader, indent: number, depth: number): YamlValue[] {
@@ -82,7 +93,7 @@ function readList(reader: Reader, indent: number, depth: number): YamlValue[] {
     if (line?.indent !== indent || !isItem(line.text)) return list;
     const rest = line.text.slice(1).trimStart();
     const column = indent + line.text.length - rest.length;
-    if (KEY.test(rest) && rest !== '') {
+    if (readPair(rest) !== undefined) {
       // `- name: x`: the rest of the line is the first line of a map that goes on below it.
       reader.lines[reader.at] = { number: line.number, indent: column, text: rest, raw: rest };
       list.push(depth >= MAX_YAML_DEPTH ? tooDeep(reader) : readMap(reader, column, depth + 1));
@@ -131,7 +142,7 @@ function readBelow(reader: Reader, indent: number, depth: number, isInList: bool
     return depth >= MAX_YAML_DEPTH ? tooDeep(reader) : readList(reader, line.indent, depth + 1);
   }
   if (line.indent <= indent) return null;
-  if (KEY.test(line.text))
+  if (readPair(line.text) !== undefined)
     return depth >= MAX_YAML_DEPTH ? tooDeep(reader) : readMap(reader, line.indent, depth + 1);
   // A value that begins below its key.
   return readValue(reader, indent, line.text, depth);

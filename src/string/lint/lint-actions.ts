@@ -12,6 +12,7 @@ const RISKS = {
   number: 'bash calculates with it: only whole numbers will be accepted',
   subscript: 'bash calculates with it: no [ will be accepted',
   name: 'it names a variable there: only letters, digits and _ will be accepted',
+  shell: 'a shell reads it once more: only plain words and paths will be accepted',
   code: 'it becomes part of a program there: only plain words will be accepted',
 } as const;
 /** Set for every command. */

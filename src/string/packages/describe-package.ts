@@ -5,8 +5,8 @@ import { actionsOf } from '../actions/action-page.js';
 import type { PackageFiles } from './package-files.js';
 import { hashOf } from './package-files.js';
 
-/** Of one line of the list. */
-const SHOWN_CHARS = 200;
+/** Of one line of the list: its beginning and its end, where something may be hidden behind a long middle. */
+const SHOWN_CHARS = 400;
 /** Of each list. */
 const SHOWN_LINES = 50;
 
@@ -48,5 +48,8 @@ function programsOf(files: PackageFiles): string[] {
 }
 
 function cut(text: string): string {
-  return text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}…` : text;
+  const plain = text.replaceAll(/\s+/gu, ' ');
+  const left = plain.length - SHOWN_CHARS;
+  const half = SHOWN_CHARS / 2;
+  return left > 0 ? `${plain.slice(0, half)} [… ${left} characters …] ${plain.slice(-half)}` : plain;
 }

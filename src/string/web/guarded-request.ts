@@ -153,6 +153,8 @@ function send(
       (response) => resolve({ response, address: response.socket.remoteAddress ?? '' }),
     );
     request.on('error', (error) => reject(explain(error, url, signal)));
+    // A server that switches to another protocol ends the request without an answer, and without an error.
+    request.on('close', () => reject(explain(new Error('no answer'), url, signal)));
     request.end(body);
   });
 }
@@ -198,12 +200,21 @@ function assertPublic(url: URL, addresses: readonly string[]): void {
 function headersOf({ url, headers, body }: Step): Record<string, string | number> {
   const all: Record<string, string | number> = { host: url.host, 'accept-encoding': 'gzip, deflate, br' };
   if (url.username !== '') {
-    const name = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    const name = `${decode(url.username)}:${decode(url.password)}`;
     all['authorization'] = `Basic ${Buffer.from(name).toString('base64')}`;
   }
   for (const [name, value] of Object.entries(headers)) all[name.toLowerCase()] = value;
   if (body !== undefined) all['content-length'] = Buffer.byteLength(body);
   return all;
+}
+
+/** What is no encoding of anything is meant as it is written. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 async function readBody(

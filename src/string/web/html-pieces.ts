@@ -1,7 +1,8 @@
 // A page of HTML in pieces that can be read by themselves, each in a time that grows with its length only.
 
 /** What is never part of the text. */
-const AROUND = /<(nav|header|aside|footer|script|style|noscript|template|svg|iframe)(?=[\s/>])[^>]*>|<!--/giu;
+const AROUND =
+  /<(nav|header|aside|footer|script|style|noscript|template|svg|iframe)(?=[\s/>])[^<>]*>|<!--/giu;
 /** What must not be torn: a list, a table, code, a quote. */
 const TAG = /<(\/?)([a-z][a-z0-9]*)(?=[\s/>])/giu;
 const WHOLE: ReadonlySet<string> = new Set(['ul', 'ol', 'dl', 'table', 'pre', 'blockquote']);
@@ -42,7 +43,7 @@ export function textPart(html: string): string {
   const plain = leaveOut(html);
   const lower = plain.toLowerCase();
   for (const tag of ['main', 'article', 'body']) {
-    const open = new RegExp(`<${tag}(?:\\s[^>]*)?>`, 'iu').exec(plain);
+    const open = new RegExp(`<${tag}(?:\\s[^<>]*)?>`, 'iu').exec(plain);
     if (open === null) continue;
     const from = open.index + open[0].length;
     const end = lower.lastIndexOf(`</${tag}`);

@@ -5,6 +5,10 @@ import { cutHtml, textPart } from './html-pieces.js';
 
 /** The library takes the square of what it is given; of a larger piece only the text is taken. */
 export const MAX_HTML_PIECE_CHARS = 64 * 1024;
+/** Of one page: what is left then is read by its text only. */
+export const MAX_HTML_MS = 3000;
+/** A number of which the library would ask from every digit on whether it numbers a list. */
+const DIGITS = /\d{1000}/u;
 /** Elements within elements; deeper ones are no text that anybody wrote. */
 export const MAX_HTML_DEPTH = 200;
 
@@ -18,9 +22,13 @@ export async function htmlToMarkdown(html: string): Promise<string> {
     useInlineLinks: false,
   });
   const parts: string[] = [];
+  let spentMs = 0;
   for (const piece of cutHtml(textPart(html))) {
-    const isPlain = piece.text.length <= MAX_HTML_PIECE_CHARS && piece.depth <= MAX_HTML_DEPTH;
-    const text = isPlain ? converter.translate(piece.text) : stripTags(piece.text);
+    const isPlain =
+      piece.text.length <= MAX_HTML_PIECE_CHARS && piece.depth <= MAX_HTML_DEPTH && !DIGITS.test(piece.text);
+    const startMs = performance.now();
+    const text = isPlain && spentMs < MAX_HTML_MS ? converter.translate(piece.text) : stripTags(piece.text);
+    spentMs += performance.now() - startMs;
     if (text.trim() !== '') parts.push(text.trim());
     await nextTurn();
   }

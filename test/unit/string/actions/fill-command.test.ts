@@ -329,3 +329,47 @@ describe('where quotes do not help', () => {
     );
   });
 });
+
+describe('where a value would be read once more, it has to be harmless', () => {
+  const evil = '$(touch pwned)';
+  test.each([
+    'bash -c "echo {...args}"',
+    'eval echo {...args}',
+    'ssh host {...args}',
+    'python3 -c "{...args}"',
+    `perl -e'print "{x}"'`,
+    `python3 -c'print("{x}")'`,
+    `node --eval="{x}"`,
+    'bash -cx "{x}"',
+    'bash -c -- "{x}"',
+    'bash -eo pipefail -c "{x}"',
+    `sed -e's/a/{x}/'`,
+    'declare -i n={x}',
+    '[[ {x} -eq 1 ]]',
+    '[[ 1 -lt "{x}" ]]',
+  ])('%s', (command) => {
+    expect(() => fill(command, { fields: { x: evil } })).toThrow(UnfitValueError);
+  });
+
+  test.each(['bash -c "echo $ARGS"', 'eval $ARGS', 'ssh host $ARGS', 'echo $(( $ARGS ))', 'let x=$ARGS'])(
+    '%s',
+    (command) => {
+      expect(() => fill(command, { args: ['a', evil] })).toThrow(UnfitValueError);
+    },
+  );
+
+  test('a name that bash would look up and calculate with is none for a comparison', () => {
+    const command = '[[ {x} -eq 1 ]]; echo {y}';
+    const fields = { x: 'STRING_SLOT_2', y: 'a[$(touch pwned)]' };
+    expect(() => fill(command, { fields })).toThrow(UnfitValueError);
+    expect(bash('[[ {x} -eq 1 ]] && echo {y}', { fields: { x: '1', y: 'a[0]' } })).toBe('a[0]\n');
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('what is harmless goes on to work, paths too', () => {
+    expect(bash('bash -c "echo $ARGS"', { args: ['a/b', 'c'] })).toBe('a/b c\n');
+    expect(bash('bash -c "echo {...args}"', { fields: { x: '/tmp/y' } })).toBe('--x /tmp/y\n');
+    expect(bash(`bash -c 'echo "$1"' bash {x}`, { fields: { x: evil } })).toBe(`${evil}\n`);
+    expect(bash('[[ {x} == a* && 1 -eq 1 ]] && echo yes', { fields: { x: 'abc' } })).toBe('yes\n');
+  });
+});

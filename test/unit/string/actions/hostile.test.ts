@@ -236,3 +236,57 @@ test('secrets are in the environment of the command, not in its text', async () 
   expect(content.endsWith('12')).toBe(true);
   expect((await place.run('app:app', '/act.y')).content).not.toContain('other-secret');
 });
+
+describe('what a page from the web cannot do by other ways', () => {
+  test('open an app of this agent by one of its names, which would be run here', async () => {
+    await using stranger = await meetStranger();
+    const { place } = stranger;
+    place.file(
+      'p/string.md',
+      `---\nname: mine\ntype: app\ndefault: run\n---\n${fence('run', 'CLI touch ~/opened')}`,
+    );
+    await place.act('/install ~/p');
+    await stranger.open('[@go Go](app:mine) [@tool Tool](tool:mine)');
+    for (const cmd of ['/open @go', '/open @tool'])
+      expect(await place.act(cmd), cmd).toMatchObject({ code: 'LOAD_ERROR' });
+    expect(existsSync(join(place.home, 'opened'))).toBe(false);
+  });
+
+  test('set a variable that programs may be steered by', async () => {
+    await using stranger = await meetStranger();
+    const names = ['MANPAGER', 'XDG_CONFIG_HOME', 'MAKEFLAGS', 'npm_config_script_shell', 'http_proxy'];
+    await stranger.open(
+      `${fence('set', 'GET /x')}${fence('set.response', ...names.map((name) => `{${name}} = "evil"`), '{plain} = "fine"')}`,
+    );
+    expect(await stranger.place.act('/act.set')).toMatchObject({ ok: true });
+    expect((await stranger.place.act('/set')).content).toBe('Variables\n---\n{plain} = "fine"');
+  });
+});
+
+describe('a package', () => {
+  test('is not given what was set for another', async () => {
+    await using place = makeActPlace();
+    await using web = await startEcho();
+    place.file(
+      'p/string.md',
+      `---\nname: app\ntype: app\n---\n${fence('x', `POST ${web.url}/ -d '{f|file}'`, '  f: path = "~/apps/bank/env.json"')}`,
+    );
+    place.file('apps/bank/env.json', '{"TOKEN":"secret-token"}');
+    await place.act('/install ~/p');
+    expect(await place.run('app:app', '/act.x')).toMatchObject({ code: 'FILE_NOT_ALLOWED' });
+    expect(web.seen).toEqual([]);
+  });
+
+  test('tells no secret when its address makes no sense', async () => {
+    await using place = makeActPlace();
+    place.file('p/string.md', `---\nname: app\ntype: app\n---\n${fence('x', 'GET $BASE/?key=$TOKEN')}`);
+    await place.act('/install ~/p');
+    await place.run('app:app', '/set $TOKEN = "secret token"');
+    for (const base of ['nowhere', 'ftp://h', 'http://127.0.0.1:1']) {
+      await place.run('app:app', `/set $BASE = "${base}"`);
+      const { ok, content } = await place.run('app:app', '/act.x');
+      expect(ok).toBe(false);
+      expect(content).not.toMatch(/secret( |%20)token/u);
+    }
+  });
+});

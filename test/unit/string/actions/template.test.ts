@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { lookUp } from '../../../../src/string/actions/look-up.js';
 import { MAX_LOOP_DEPTH, parseTemplate } from '../../../../src/string/actions/parse-template.js';
 import {
+  MAX_FILLED_CHARS,
   MAX_ROUNDS,
   MAX_TEMPLATE_CHARS,
   MAX_VALUE_SHORTCUTS,
@@ -202,4 +203,20 @@ test('any template is rendered, whatever the answer', () => {
     }),
     { numRuns: runs(10_000) },
   );
+});
+
+test('no more is filled in than anybody can wait for, also where it is not shown', () => {
+  const body = { items: Array.from({ length: 20_000 }, () => 0), big: 'x'.repeat(1024 * 1024) };
+  const hidden = render(
+    ['for: a in Response.body.items', '{v} = {Response.body}', '{@s} = ({Response.body.big}, b)', 'end:'],
+    body,
+  );
+  expect(hidden.output).toContain(`more than ${MAX_FILLED_CHARS} characters`);
+  const inOneLine = render([`{v} = {Response.body.big}`, '{Response.body.big}'.repeat(100_000)], body);
+  expect(inOneLine.output).toContain('is left out');
+  const missing = render(
+    Array.from({ length: 1000 }, (_, at) => `{Response.none${at}}`),
+    body,
+  );
+  expect(missing.output.match(/Unresolved template reference/gu)).toHaveLength(20);
 });

@@ -351,3 +351,23 @@ describe('/tool', () => {
     expect((await place.run('app:any', '/tool:key')).content).toBe('value/dflt');
   });
 });
+
+test('a name in config.json that leads elsewhere is no package, and nothing is removed', async () => {
+  await using place = makeActPlace();
+  const kept = place.file('notes/kept.md', 'kept');
+  place.file('config.json', JSON.stringify({ apps: { '../notes': 'file:///x', '..': 'file:///y' } }));
+  for (const name of ['../notes', '..'])
+    expect(await place.act(`/uninstall ${name}`)).toMatchObject({ code: 'NOT_FOUND' });
+  expect(existsSync(kept)).toBe(true);
+});
+
+test('what a long command ends with is told before it is installed', async () => {
+  await using place = makeActPlace();
+  place.file(
+    'p/string.md',
+    APP('p', fence('x', `CLI echo ${' '.repeat(3000)} ${'y'.repeat(3000)}; touch pwned`)),
+  );
+  const { content } = await place.act('/install ~/p --dry-run');
+  expect(content).toContain('touch pwned');
+  expect(content).toContain('x: echo yyy');
+});

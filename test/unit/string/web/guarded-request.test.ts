@@ -191,3 +191,22 @@ describe('a request', () => {
     await expect(ask('no address')).rejects.toThrow('not an address');
   });
 });
+
+describe('a server that does not keep to the rules', () => {
+  test('and switches to another protocol is no answer, and keeps nobody waiting', async () => {
+    await using server = await serve((request) => {
+      request.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nhello',
+      );
+    });
+    await expect(ask(`${server.origin}/`)).rejects.toThrow(RequestFailedError);
+  });
+
+  test('a name that is no encoding of anything is sent as it is written', async () => {
+    await using server = await serve((request, response) => {
+      response.end(request.headers.authorization ?? '');
+    });
+    const { body } = await ask(`${server.origin.replace('//', '//%zz:p%40@')}/`);
+    expect(body.toString()).toBe(`Basic ${Buffer.from('%zz:p@').toString('base64')}`);
+  });
+});

@@ -1,11 +1,12 @@
 // HTML as Markdown: what is read of a page, and what a page made to take long costs.
 
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { cutHtml, textPart } from '../../../../src/string/web/html-pieces.js';
 import {
   htmlToMarkdown,
   MAX_HTML_DEPTH,
+  MAX_HTML_MS,
   MAX_HTML_PIECE_CHARS,
 } from '../../../../src/string/web/html-to-markdown.js';
 import { runs } from '../../../helpers/runs.js';
@@ -80,4 +81,22 @@ describe('HTML as Markdown', () => {
       { numRuns: runs(1000) },
     );
   });
+});
+
+test('of a page that takes too long, what is left is read by its text', async () => {
+  const piece = `<p><b>word</b> ${'text '.repeat(2000)}</p>`;
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => (nowMs += MAX_HTML_MS));
+  try {
+    const text = await htmlToMarkdown(piece.repeat(3));
+    expect(text.match(/\*\*word\*\*/gu)).toHaveLength(1);
+    expect(text.match(/word/gu)).toHaveLength(3);
+  } finally {
+    clock.mockRestore();
+  }
+});
+
+test('a number without an end is text like any other', async () => {
+  const digits = '1'.repeat(60_000);
+  expect(await htmlToMarkdown(`<p>${digits}</p>`.repeat(40))).toContain(digits);
 });
