@@ -70,6 +70,7 @@ export function resolveEditTarget(call: CommandCall, raw: string, usage: string)
   if (/^(?!file:)[a-z][\w+.-]*:\/\//iu.test(raw))
     return fail('INVALID_TARGET', `Only files can be edited: ${raw}`);
   const { path, block, lines } = splitTarget(call, raw);
+  if (path.endsWith('/')) return fail('INVALID_TARGET', `A folder, not a file: ${path}`);
   if (block === '') return fail('INVALID_TARGET', `Block without a name: ${raw}`);
   try {
     if (path !== '') {

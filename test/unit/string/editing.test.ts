@@ -69,6 +69,25 @@ describe('/write', () => {
     expect((await place.run('main', "/open 't.md")).ok).toBe(true);
   });
 
+  test('a name that ends with a slash is no file', async () => {
+    await using place = makePlace();
+    for (const cmd of [
+      '/write notes/ x',
+      '/write notes/\nx',
+      '/append notes/ x',
+      '/write notes/#a\nx',
+      '/edit ~/',
+    ])
+      expect([cmd, await place.run('main', cmd)]).toEqual([
+        cmd,
+        expect.objectContaining({
+          code: 'INVALID_TARGET',
+          content: expect.stringMatching(/^A folder, not a file: /) as string,
+        }),
+      ]);
+    expect(readdirSync(place.home)).toEqual([]);
+  });
+
   test('takes every name: ~, blanks, a hash in it', async () => {
     await using place = makePlace();
     await place.run('main', '/write ~/my note.md\nx');
