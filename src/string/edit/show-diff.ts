@@ -13,6 +13,8 @@ export interface DiffView {
 export const DIFF_CONTEXT_LINES = 3;
 /** Of one answer: an agent pays for every line. */
 export const MAX_DIFF_LINES = 50;
+/** Of one line of it: some files are a single line, which would be told whole, and twice. */
+export const MAX_DIFF_LINE_CHARS = 2000;
 /** The most a topic can ask for. */
 export const MAX_VIEW_LINES = 10_000;
 
@@ -35,10 +37,10 @@ export function showDiff(diff: LineDiff, view: DiffView, isNew: boolean): string
   const pad = (number: number | undefined): string => String(number ?? '').padStart(width);
   return cut(diff, view, (row) => {
     if (row.kind === 'gap') return '...';
-    if (isNew) return `${pad(row.new)} + ${row.text}`;
+    if (isNew) return `${pad(row.new)} + ${cutLine(row.text)}`;
     const old = pad(row.kind === 'add' ? undefined : row.old);
     const fresh = pad(row.kind === 'remove' ? undefined : row.new);
-    return `${old} ${fresh} ${SIGNS[row.kind]} ${row.text}`;
+    return `${old} ${fresh} ${SIGNS[row.kind]} ${cutLine(row.text)}`;
   });
 }
 
@@ -52,7 +54,7 @@ export function showGutter(diff: LineDiff, view: DiffView, within?: LineRange): 
   return cut({ ...diff, rows }, view, (row) => {
     if (row.kind === 'gap') return ' ...';
     const number = String(row.kind === 'remove' ? row.old : row.new).padStart(width);
-    return ` ${number} ${row.kind === 'keep' ? ' ' : SIGNS[row.kind]}│ ${row.text}`;
+    return ` ${number} ${row.kind === 'keep' ? ' ' : SIGNS[row.kind]}│ ${cutLine(row.text)}`;
   });
 }
 
@@ -71,6 +73,13 @@ function cut({ rows }: LineDiff, { maxLines }: DiffView, show: (row: DiffRow) =>
   const left = rows.slice(maxLines).filter(({ kind }) => kind === 'add' || kind === 'remove').length;
   if (rows.length > maxLines) shown.push(`... (${left} more lines changed, truncated at ${maxLines} lines)`);
   return shown.join('\n');
+}
+
+/** Never half a character. */
+function cutLine(text: string): string {
+  if (text.length <= MAX_DIFF_LINE_CHARS) return text;
+  const shown = text.slice(0, MAX_DIFF_LINE_CHARS).replace(/[\uD800-\uDBFF]$/u, '');
+  return `${shown}… (${text.length - shown.length} more characters)`;
 }
 
 /** The last row has the largest numbers. */

@@ -41,53 +41,6 @@ describe('/write', () => {
     expect(get(place, 'my note.md')).toBe('text');
   });
 
-  test('a quoted name is what is inside of the quotes, to every command that takes one', async () => {
-    await using place = makePlace();
-    const name = 'it\'s my "note".md';
-    const quoted = `'it'"'"'s my "note".md'`;
-    await place.run('main', `/write ${quoted} # A note`);
-    expect(get(place, name)).toBe('# A note');
-    await place.run('main', `/append ${quoted}\nmore`);
-    expect(get(place, name)).toBe('# A note\nmore');
-    for (const cmd of [
-      `/open ${quoted}`,
-      `/open ${quoted}#a-note`,
-      `/open ${quoted} --lines 1-2`,
-      `/edit ${quoted}`,
-      `/verify ${quoted}#a-note`,
-      `/verify "it's my \\"note\\".md#a-note"`,
-      `/search "A note"`,
-    ]) {
-      const { ok, content } = await place.run('main', cmd);
-      expect([cmd, ok, content]).toEqual([cmd, true, expect.stringContaining('note')]);
-      expect(content).not.toContain('(nothing found)');
-    }
-    await place.run('main', '/write in a folder/x.md\nx');
-    expect((await place.run('main', '/ls "~/in a folder"')).content).toContain('x.md');
-    // An apostrophe alone is part of the name.
-    await place.run('main', "/write 't.md x");
-    expect((await place.run('main', "/open 't.md")).ok).toBe(true);
-  });
-
-  test('a name that ends with a slash is no file', async () => {
-    await using place = makePlace();
-    for (const cmd of [
-      '/write notes/ x',
-      '/write notes/\nx',
-      '/append notes/ x',
-      '/write notes/#a\nx',
-      '/edit ~/',
-    ])
-      expect([cmd, await place.run('main', cmd)]).toEqual([
-        cmd,
-        expect.objectContaining({
-          code: 'INVALID_TARGET',
-          content: expect.stringMatching(/^A folder, not a file: /) as string,
-        }),
-      ]);
-    expect(readdirSync(place.home)).toEqual([]);
-  });
-
   test('takes every name: ~, blanks, a hash in it', async () => {
     await using place = makePlace();
     await place.run('main', '/write ~/my note.md\nx');
@@ -412,26 +365,4 @@ test('of files that were seen, the oldest are forgotten', () => {
   expect(seen.compare('/f0', stamp)).toBe('never');
   expect(seen.compare('/f1', stamp)).toBe('same');
   expect(seen.compare('/f1', { ...stamp, size: 2 })).toBe('changed');
-});
-
-test('topics that edit one file at once wait for each other: nothing is refused, nothing is lost', async () => {
-  await using place = makePlace();
-  put(place, 'log.md', '# Log\n<!-- #a -->\n<!-- /a -->\n');
-  const names = Array.from({ length: 24 }, (_, index) => `w${index}`);
-  const outcomes = await Promise.all(
-    names.map((name, index) =>
-      place.run(`t${index}`, `/append log.md${index % 2 === 0 ? '#a' : ''}\n${name}`),
-    ),
-  );
-  expect(outcomes.map(({ code }) => code)).toEqual(names.map(() => null));
-  const lines = get(place, 'log.md').split('\n');
-  expect(lines.filter((line) => line.startsWith('w')).toSorted()).toEqual(names.toSorted());
-});
-
-test('a link that leads nowhere is not written through, and told as such', async () => {
-  await using place = makePlace();
-  symlinkSync('nowhere.md', join(place.home, 'link.md'));
-  const { code, content } = await place.run('main', '/write link.md\nx');
-  expect([code, content]).toEqual(['CONFLICT', expect.stringContaining('a link that leads nowhere')]);
-  expect(readdirSync(place.home)).toEqual(['link.md']);
 });
