@@ -4,7 +4,7 @@ import { unquoteTarget } from '../arguments.js';
 import { placeOf } from '../document/load.js';
 import { isWeb, type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
-import { findApp, findTool } from '../packages/find-package.js';
+import { findApp, findToolAddress } from '../packages/find-package.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
@@ -70,7 +70,7 @@ function findTarget(call: CommandCall, text: string): Target | Failure {
       : here(call, session.document.uri, block);
   if (path.startsWith('app:')) return appTarget(call, path, block);
   if (path.startsWith('tool:')) {
-    const tool = findTool(runtime, path.slice('tool:'.length));
+    const tool = findToolAddress(runtime, path.slice('tool:'.length));
     return tool.ok ? here(call, tool.uri, block) : tool;
   }
   if (path.startsWith('bash:')) return fail('INVALID_TARGET', `Cannot be opened from here: ${text}`);

@@ -1,8 +1,9 @@
 // `[!include:id](path)`: the block of another file, in place; with what that includes, in turn.
 
+import { deadline } from '../../base/deadline.js';
 import type { CommandCall } from '../commands/command.js';
 import type { LoadedPage } from '../files/load-document.js';
-import type { Failure } from '../result.js';
+import { type Failure, fail } from '../result.js';
 import { findBlock, textOfBlock } from './blocks.js';
 import type { Directive } from './directives.js';
 import { loadPage } from './load.js';
@@ -16,6 +17,10 @@ export const MAX_INCLUDE_DEPTH = 16;
 /** Of a page with all that it includes. */
 export const MAX_EXPANDED_CHARS = 5 * 1024 * 1024;
 
+/** For all that a page includes together: each of them may be answered late. */
+export const INCLUDE_TIMEOUT_MS = 30_000;
+const NO_TIME = 'there is no time left';
+
 type Reader = Pick<CommandCall, 'runtime' | 'signal'>;
 
 interface Budget {
@@ -24,17 +29,25 @@ interface Budget {
 }
 
 /** The page itself when it includes nothing. */
-export async function expandIncludes(call: Reader, loaded: LoadedPage): Promise<Page> {
+export async function expandIncludes(
+  call: Reader,
+  loaded: LoadedPage,
+  timeoutMs = INCLUDE_TIMEOUT_MS,
+): Promise<Page> {
   if (!loaded.page.directives.some(({ kind }) => kind === 'include')) return loaded.page;
   const budget = { files: MAX_INCLUDES, chars: MAX_EXPANDED_CHARS - loaded.page.source.length };
-  const { page } = loaded;
-  return parsePage(await expand(call, loaded, 0, page.source.length, [], budget));
+  using limit = deadline(timeoutMs, { also: [call.signal] });
+  const within = { runtime: call.runtime, signal: limit.signal };
+  return parsePage(await expand(within, loaded, 0, loaded.page.source.length, [], budget));
 }
 
 /** What one include stands for, as a page of its own. */
 export async function expandOne(call: Reader, loaded: LoadedPage, directive: Directive): Promise<Page> {
   const budget = { files: MAX_INCLUDES, chars: MAX_EXPANDED_CHARS };
-  return parsePage(await include(call, loaded, directive, [], budget));
+  using limit = deadline(INCLUDE_TIMEOUT_MS, { also: [call.signal] });
+  return parsePage(
+    await include({ runtime: call.runtime, signal: limit.signal }, loaded, directive, [], budget),
+  );
 }
 
 /** The source between `from` and `to`, with the text of its includes in place of their lines. */
@@ -68,8 +81,9 @@ async function include(
   const shown = `${directive.path === '' ? '' : directive.path}#${directive.block ?? directive.name}`;
   if (budget.files <= 0 || trail.length >= MAX_INCLUDE_DEPTH) return failed(shown, 'too many includes');
   budget.files -= 1;
+  if (call.signal.aborted) return failed(shown, NO_TIME);
   const loaded = await loadIncluded(call, from, directive);
-  if (!loaded.ok) return failed(shown, loaded.message);
+  if (!loaded.ok) return failed(shown, call.signal.aborted ? NO_TIME : loaded.message);
   const id = directive.block ?? directive.name;
   const name = `${loaded.uri}#${id}`;
   if (trail.includes(name))
@@ -98,7 +112,13 @@ async function loadIncluded(
 ): Promise<LoadedPage | Failure> {
   const load = async (href: string): Promise<LoadedPage | Failure> => {
     const place = resolveWritten(call, href, from.uri);
-    return place.ok ? await loadPage(call, place) : place;
+    if (!place.ok) return place;
+    try {
+      return await loadPage(call, place);
+    } catch (thrown) {
+      if (!call.signal.aborted) throw thrown;
+      return fail('TIMEOUT', NO_TIME);
+    }
   };
   if (path !== '') return await load(path);
   const own = (from.path ?? new URL(from.uri).pathname).split('/').at(-1) ?? '';

@@ -34,7 +34,7 @@ export async function changeFile(call: CommandCall, change: FileChange): Promise
   const { runtime, session, signal } = call;
   const bytes = before?.encode(after) ?? Buffer.from(after, 'utf8');
   const old = before?.bytes ?? Buffer.alloc(0);
-  if (before !== undefined && old.equals(bytes)) return await describe(call, change, bytes.length);
+  if (before !== undefined && old.equals(bytes)) return await describe(call, change, bytes.length, false);
   let step: string | undefined;
   try {
     step = await runtime.undo.push(session.topic.name, {
@@ -80,7 +80,12 @@ export async function describeDifference(
   };
 }
 
-async function describe(call: CommandCall, change: FileChange, bytes: number): Promise<CommandResult> {
+async function describe(
+  call: CommandCall,
+  change: FileChange,
+  bytes: number,
+  isWritten = true,
+): Promise<CommandResult> {
   const { target, before, after } = change;
   const show = before?.show ?? ((text: string) => text);
   const { files } = call.runtime;
@@ -92,7 +97,8 @@ async function describe(call: CommandCall, change: FileChange, bytes: number): P
   return {
     ok: true,
     system: change.system({ bytes, lines: countLines(after) }),
-    content: `${difference.plain}\n---\n${UNDO_HINT}`,
+    // Where nothing was written, /undo would take back another edit.
+    content: isWritten ? `${difference.plain}\n---\n${UNDO_HINT}` : difference.plain,
     done: true,
     change: {
       target: `${files.shorten(target.path)}${suffix}`,

@@ -19,7 +19,7 @@ export function findApp(
 }
 
 /** A file in the home's own tools comes before what is installed. */
-export function findTool(
+export function findToolAddress(
   { agent, files }: Pick<RuntimeParts, 'agent' | 'files'>,
   name: string,
 ): { readonly uri: string; readonly ok: true } | Failure {

@@ -2,7 +2,7 @@
 
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod/mini';
-import { TimeoutError } from '../../base/deadline.js';
+import { deadline, TimeoutError } from '../../base/deadline.js';
 import { listDirectory } from '../../host/files/list.js';
 import { readFile } from '../../host/files/read.js';
 import { pin } from '../../host/files/walk.js';
@@ -16,6 +16,8 @@ const ACCEPT = 'application/json, text/markdown, text/plain';
 const LEFT_OUT = new Set(['.git', '.hg', '.svn', 'node_modules']);
 /** What a home is made of, for a document that lies right in it. */
 const PARTS_OF_HOME = new Set(['config.json']);
+/** For all files of a package together: each of them may be answered late. */
+export const PACKAGE_TIMEOUT_MS = 120_000;
 const MAX_LISTED = 10 * MAX_PACKAGE_FILES;
 
 const Manifest = z.object({
@@ -90,7 +92,14 @@ async function readOne(
 }
 
 /** Throws PackageError. */
-export async function readRemote(url: string, reach: Reach, signal: AbortSignal): Promise<PackageSource> {
+export async function readRemote(
+  url: string,
+  reach: Reach,
+  called: AbortSignal,
+  timeoutMs = PACKAGE_TIMEOUT_MS,
+): Promise<PackageSource> {
+  using limit = deadline(timeoutMs, { also: [called] });
+  const { signal } = limit;
   const response = await fetchOne(url, reach, signal);
   const text = response.body.toString('utf8');
   const files = new PackageFiles();
@@ -149,7 +158,7 @@ async function fetchOne(url: string, reach: Reach, signal: AbortSignal): Promise
     if (status < 200 || status > 299) refuse('LOAD_ERROR', `HTTP ${status} fetching ${url}`);
     return response;
   } catch (thrown) {
-    if (signal.aborted) refuse('CANCELLED', `Cancelled: ${url}`);
+    if (signal.aborted && !(signal.reason instanceof TimeoutError)) refuse('CANCELLED', `Cancelled: ${url}`);
     if (thrown instanceof AddressRefusedError) refuse('POLICY_DENIED', thrown.message);
     if (thrown instanceof RequestFailedError) refuse('LOAD_ERROR', thrown.message);
     if (thrown instanceof TimeoutError) refuse('TIMEOUT', `No answer in time: ${url}`);

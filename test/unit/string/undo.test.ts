@@ -165,3 +165,11 @@ describe('/undo', () => {
     expect(statSync(join(folder, name)).size).toBeLessThan(1000);
   });
 });
+
+test('who writes what is there already is not told to undo it: that would be another edit', async () => {
+  await using place = makePlace();
+  await place.run('main', '/write a.md\none\n');
+  const { ok, content } = await place.run('main', '/write a.md\none\n');
+  expect(ok).toBe(true);
+  expect(content).toMatch(/\n---\n\(no changes\)$/u);
+});
