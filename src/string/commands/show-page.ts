@@ -3,7 +3,7 @@
 import { runDefaultAction } from '../actions/default-action.js';
 import { loadPlace } from '../document/load.js';
 import type { Place } from '../document/resolve-target.js';
-import { keepView, viewPage } from '../document/view.js';
+import { isManifest, keepView, viewPage } from '../document/view.js';
 import { describeDirectory } from '../files/list-directory.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type CommandResult, succeed } from '../result.js';
@@ -56,7 +56,8 @@ export function noteSeen({ session }: CommandCall, { path, stamp }: LoadedPage):
 
 function systemLine(verb: string, { path, uri, original }: LoadedPage, block: string | null): string {
   const line = `${verb} ${path ?? uri}${block === null ? '' : `#${block}`}`;
-  return original === undefined
-    ? line
+  if (original === undefined) return line;
+  return isManifest(original)
+    ? `${line}\nSource: a manifest (use /source to view it)`
     : `${line}\nSource: HTML auto-converted (use /source to view the original)`;
 }

@@ -47,7 +47,7 @@ export async function viewPage(
     facts: {
       menus: menus.map(({ name }) => name),
       actions: actions.map(({ id }) => id),
-      converted: loaded.original !== undefined,
+      converted: loaded.original !== undefined && !isManifest(loaded.original),
       warnings: [...said.map(describeWarning), ...unknownNames(session, whole.rendered, view)].slice(
         0,
         MAX_WARNINGS,
@@ -113,4 +113,9 @@ function unknownNames(
     );
   };
   return [...new Set(invoked)].filter((id) => !isKnown(id)).map((id) => `Unknown shortcut: @${id}`);
+}
+
+/** What a page was made of is HTML, or else a manifest, which is JSON. */
+export function isManifest(original: string): boolean {
+  return /^\s*\{/u.test(original);
 }

@@ -130,6 +130,11 @@ describe('a page of the web', () => {
     expect((await open('/image')).content).toContain('type: image/gif\nsize: 10 bytes\ndimensions: 10 × 20');
     expect((await open('/latin')).content).toContain('schön');
     expect((await open('/manifest')).content).toContain('# First\n\nInstall me');
+    // It is no HTML, and is not said to be.
+    expect((await open('/manifest')).content).toContain(
+      '\nSource: a manifest (use /source to view it)\n---\n',
+    );
+    expect((await open('/manifest')).meta?.converted).toBe(false);
     expect((await open('/json')).content).toContain('{"a":1}');
     expect(await open('/empty')).toMatchObject({
       code: 'LOAD_ERROR',
