@@ -5,6 +5,7 @@ import { noDocument } from '../commands/no-document.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { findApp } from '../packages/find-package.js';
 import type { Failure } from '../result.js';
+import { remotePage } from '../web/fetch-document.js';
 import { loadPage, placeOf } from './load.js';
 import { keepView, viewPage } from './view.js';
 
@@ -25,15 +26,7 @@ export async function currentPage(
   const place = placeOf(call, uri);
   const known = 'url' in place ? runtime.pages.get(uri) : undefined;
   if (known === undefined) return await loadPage(call, place);
-  const { page, original } = known;
-  return {
-    ok: true,
-    uri,
-    page,
-    source: page.source,
-    remote: true,
-    ...(original !== undefined && { original }),
-  };
+  return remotePage(uri, known.page, known.original);
 }
 
 /** Without a word about it: its menus are still new when it is opened; and without its default action. */

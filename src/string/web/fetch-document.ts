@@ -55,14 +55,14 @@ async function fetchPage(
     signal,
   });
   const { status } = response;
-  if (status === 304 && known !== undefined) return describe(url.href, known.page, known.original);
+  if (status === 304 && known !== undefined) return remotePage(url.href, known.page, known.original);
   if (status === 404 || status === 410) return fail('NOT_FOUND', `Not found: ${address}`, `HTTP ${status}`);
   if (status === 401 || status === 403) return fail('AUTH_REQUIRED', `HTTP ${status} fetching ${address}`);
   if (status < 200 || status > 299) return fail('LOAD_ERROR', `HTTP ${status} fetching ${address}`);
   const read = await readResponse(response, signal);
   if ('ok' in read) return read;
   pages.set(response.url, { ...read, version: response.headers.etag ?? '', isPublic: response.isPublic });
-  return describe(response.url, read.page, read.original);
+  return remotePage(response.url, read.page, read.original);
 }
 
 /** What a request came to, as it is told to an agent. Throws what is none of its failures. */
@@ -75,7 +75,8 @@ export function explain(thrown: unknown, address: string): Failure {
   throw error;
 }
 
-function describe(uri: string, page: Page, original: string | undefined): LoadedPage {
+/** One that was fetched, as the rest of the room knows pages. */
+export function remotePage(uri: string, page: Page, original: string | undefined): LoadedPage {
   return {
     ok: true,
     uri,
