@@ -175,9 +175,13 @@ export class Pty extends Resource {
   }
 
   async #hangUp(): Promise<void> {
-    signalTree(this.mark, constants.signals.SIGHUP);
+    const hangUp = (): number => signalTree(this.mark, constants.signals.SIGHUP);
+    hangUp();
+    // A bash that is about to wait for its next line only notes the signal and then waits for a key; a second one ends it.
+    const again = setTimeout(hangUp, HANGUP_GRACE_MS / 2);
     using grace = deadline(HANGUP_GRACE_MS);
     await withSignal(this.exited, grace.signal).catch(() => {});
+    clearTimeout(again);
   }
 
   #append(chunk: Buffer): boolean {

@@ -145,6 +145,14 @@ test('an interactive shell ends by the hang-up alone, and takes its history alon
   removeFolder(dir);
 });
 
+test('a shell that only noted the hang-up hears it again', async () => {
+  const script = 'trap "trap - HUP" HUP; echo ready; while :; do sleep 0.01; done';
+  const pty = await openPty({ argv: ['sh', '-c', script], env });
+  await readUntil(pty, 'ready');
+  await pty.close();
+  await expect(pty.exited).resolves.toMatchObject({ signal: 'SIGHUP' });
+});
+
 test('a program that ignores the hang-up is asked by TERM half a second later', async () => {
   const script = 'trap "" HUP; trap "exit 9" TERM; echo ready; while :; do sleep 0.01; done';
   const pty = await openPty({ argv: ['sh', '-c', script], env });
