@@ -9,10 +9,10 @@ export interface BlockedCall {
 
 const MAX_ARGS = 6;
 
-/** Of the first thread of a program: undefined when it runs, has ended, or nobody may know. */
-export function readBlockedCall(pid: number): BlockedCall | undefined {
+/** Of the first thread of a program: undefined when it has ended, or nobody may know. */
+export function readBlockedCall(pid: number): BlockedCall | 'none' | undefined {
   try {
-    return parseSyscall(readFileSync(`/proc/${pid}/syscall`, 'latin1'));
+    return parseSyscall(readFileSync(`/proc/${pid}/syscall`, 'latin1')) ?? 'none';
   } catch {
     return undefined;
   }

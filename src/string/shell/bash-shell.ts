@@ -26,8 +26,9 @@ export const SHELL_START_MS = 5000;
 export const MARK_WAIT_MS = 500;
 /** For the prompt after a command that has ended; without it the next one is typed all the same. */
 export const PROMPT_WAIT_MS = 500;
-/** A new shell that is not seen at its prompt after so many looks, each a millisecond later than the last, is not looked at again. */
-const PROMPT_LOOKS = 20;
+/** A new shell that is not seen at its prompt for so long is not looked at again. */
+const PROMPT_LOOK_MS = 3000;
+const LONGEST_PAUSE_MS = 20;
 /** What `//tail` can show. */
 export const RECENT_BYTES = 256 * 1024;
 
@@ -130,7 +131,11 @@ export class BashShell extends Resource {
   /** Whether it is back at its prompt, by the word of the kernel: a program, or `read`, waits in another way. */
   get isAtPrompt(): boolean {
     const call = this.#promptCall;
-    return call !== undefined && this.foreground?.isShell === true && call === this.#blockedIn();
+    return (
+      call !== undefined &&
+      this.foreground?.isShell === true &&
+      call === promptCallOf(readBlockedCall(this.pid ?? 0))
+    );
   }
 
   /** Types it in, as one command. Throws ShellBusyError while another has not ended. */
@@ -195,20 +200,15 @@ export class BashShell extends Resource {
     await this.#learnPrompt();
   }
 
-  /** It has told of its first line, and now reads the next. */
+  /** It has told of its first line, and now reads the next: mostly it is there already. */
   async #learnPrompt(): Promise<void> {
-    for (let look = 0; look < PROMPT_LOOKS && this.#promptCall === undefined; look++) {
-      await delay(look); // mostly it is there already
-      this.#promptCall = this.#blockedIn();
+    const end = performance.now() + PROMPT_LOOK_MS;
+    for (let pauseMs = 0; performance.now() < end; pauseMs = Math.min(pauseMs + 1, LONGEST_PAUSE_MS)) {
+      await delay(pauseMs);
+      const call = readBlockedCall(this.pid ?? 0);
+      this.#promptCall = promptCallOf(call);
+      if (this.#promptCall !== undefined || call === undefined) return;
     }
-  }
-
-  /** The call and where it reads to, which is the same at every prompt. */
-  #blockedIn(): string | undefined {
-    const call = readBlockedCall(this.pid ?? 0);
-    return call === undefined || call.args[0] !== 0
-      ? undefined
-      : [call.number, ...call.args.slice(0, 3)].join(' ');
   }
 
   #begin(): Submission {
@@ -297,6 +297,12 @@ export class BashShell extends Resource {
     void this.#pumping.then(() => this.#current?.shellEnded(exitStatusOf(exit)));
     this.close().catch(() => {}); // whoever cannot be killed is told to those who close it, and to nobody else
   }
+}
+
+/** A read of the terminal, and where it reads to, which is the same at every prompt. */
+function promptCallOf(call: ReturnType<typeof readBlockedCall>): string | undefined {
+  if (call === undefined || call === 'none' || call.args[0] !== 0) return undefined;
+  return [call.number, ...call.args.slice(0, 3)].join(' ');
 }
 
 function leadsTo(path: string, real: string): boolean {

@@ -141,7 +141,7 @@ verifies('rexd/detach/killed-later', async () => {
   await using first = await ExecClient.open();
   // One that has lost its mark is known by who it was.
   const id = await first.start({
-    argv: ['env', '-i', 'sh', '-c', 'echo $$; trap "echo usr" USR1; while :; do sleep 0.02; done'],
+    argv: ['env', '-i', 'sh', '-c', 'trap "echo usr" USR1; echo $$; while :; do sleep 0.02; done'],
     detach: true,
   });
   const pid = Number(await first.output(id, '\n'));

@@ -1,7 +1,10 @@
 // Settings of a shell that are about the shell itself: tracing, and what takes away its voice.
 
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { BashShell } from '../../../src/string/shell/bash-shell.js';
 import { withoutOwnLines } from '../../../src/string/shell/bash-lines.js';
+import { until } from '../../helpers/wait.js';
 import { makePlace, type Place } from './place.js';
 
 const SHELL = 'bash:dev';
@@ -34,6 +37,19 @@ test('a shell that has lost its voice is told of and closed, and the next comman
     expect(await body(place, 'echo after', shell)).toBe('after');
   };
   await Promise.all(harm.map(check));
+});
+
+test('a shell that takes its time until it is at its first prompt is known there all the same', async () => {
+  await using place = makePlace();
+  const slow = '() { case "$2" in p*) command sleep 0.5 ;; esac; command builtin "$@"; }';
+  await using shell = await BashShell.start({
+    home: place.home,
+    cwd: place.home,
+    env: { PATH: process.env['PATH'] ?? '', 'BASH_FUNC_builtin%%': slow },
+    folder: join(place.dataDir, 'shells'),
+    spoolDir: join(place.dataDir, 'spool'),
+  });
+  await expect(until(() => shell.isAtPrompt, 'its prompt', 10_000)).resolves.toBe(true);
 });
 
 test('whoever reads the terminal in the shell itself is waited for, not taken for lost', async () => {

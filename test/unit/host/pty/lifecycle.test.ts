@@ -4,18 +4,19 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { InputClosedError } from '../../../../src/host/process/input-pipe.js';
 import type { LaunchError } from '../../../../src/host/process/launch-error.js';
 import { loadPty } from '../../../../src/host/pty/native.js';
 import { hideMasters } from '../../../../src/host/process/open-masters.js';
 import { spawnProcess } from '../../../../src/host/process/spawn.js';
 import { openPty } from '../../../../src/host/pty/open-pty.js';
-import { HANGUP_GRACE_MS } from '../../../../src/host/pty/pty.js';
+import { HANGUP_GRACE_MS, type Pty } from '../../../../src/host/pty/pty.js';
 import { assertTerminalSize, MAX_TERMINAL_SIDE } from '../../../../src/host/pty/terminal-size.js';
 import { isAlive } from '../../../helpers/proc.js';
 import { until } from '../../../helpers/wait.js';
 import { runs } from '../../../helpers/runs.js';
+import { stopTimers } from '../../../helpers/stop-timers.js';
 import { openFiles, plainEnv, readAll, readUntil } from './terminals.js';
 import { removeFolder } from '../../../helpers/remove-folder.js';
 
@@ -146,12 +147,22 @@ test('an interactive shell ends by the hang-up alone, and takes its history alon
 });
 
 test('a shell that only noted the hang-up hears it again', async () => {
-  const script = 'trap "trap - HUP" HUP; echo ready; while :; do sleep 0.01; done';
+  const script = 'trap "trap - HUP; echo noted" HUP; echo ready; while :; do sleep 0.01; done';
   const pty = await openPty({ argv: ['sh', '-c', script], env });
   await readUntil(pty, 'ready');
-  await pty.close();
+  const closing = await hangUpTwice(pty);
+  await closing.done;
   await expect(pty.exited).resolves.toMatchObject({ signal: 'SIGHUP' });
 });
+
+/** The second only after the first has been noted: two that come together are one, and who is held up gets them so. */
+async function hangUpTwice(pty: Pty): Promise<{ done: Promise<void> }> {
+  using _ = stopTimers();
+  const done = pty.close();
+  await readUntil(pty, 'noted');
+  vi.advanceTimersByTime(HANGUP_GRACE_MS / 2);
+  return { done };
+}
 
 test('a program that ignores the hang-up is asked by TERM half a second later', async () => {
   const script = 'trap "" HUP; trap "exit 9" TERM; echo ready; while :; do sleep 0.01; done';
