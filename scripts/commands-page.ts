@@ -1,8 +1,8 @@
 // The page of the commands of String in docs/protocol, written from the tables that `/help` reads.
 
-import { COMMAND_GROUPS, type Command, GROUP_TITLES } from '../src/string/commands/command.js';
+import { COMMAND_GROUPS, type Command, GROUP_TITLES } from '../src/string/command.js';
 import { COMMANDS, HUB_VERBS } from '../src/string/commands/table.js';
-import { META_COMMANDS } from '../src/string/shell/meta-commands.js';
+import { META_COMMANDS } from '../src/string/bash/meta-commands.js';
 import { tableOf } from './protocol-page.js';
 
 export function renderCommandsPage(): string {

@@ -1,7 +1,7 @@
 // Where and when a command is really run: whose turn it has to wait for, if any.
 
 import { parseCommandLine } from './command-line.js';
-import { OUT_OF_TURN } from './shell/meta-commands.js';
+import { OUT_OF_TURN } from './bash/meta-commands.js';
 import { isHub, parseTopic, type Topic, type TopicOptions } from './topic.js';
 
 /**

@@ -6,7 +6,7 @@ import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
 import { parseCommandLine } from './command-line.js';
 import { actByName } from './commands/act.js';
-import type { CommandCall, RuntimeParts } from './commands/command.js';
+import type { CommandCall, RuntimeParts } from './command.js';
 import { findCommand } from './commands/table.js';
 import { PageCache } from './document/page-cache.js';
 import { FileTurns } from './edit/file-turns.js';
@@ -18,7 +18,7 @@ import type { AgentPlace, RuntimeServices } from './services.js';
 import type { Session } from './session/session.js';
 import { SessionStore } from './session/session-store.js';
 import { Sessions } from './session/sessions.js';
-import { openShell, runInShell } from './shell/shell-command.js';
+import { openShell, runInShell } from './bash/shell-command.js';
 import { Shells } from './shell/shells.js';
 import type { Topic, TopicOptions, TopicType } from './topic.js';
 

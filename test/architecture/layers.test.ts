@@ -22,6 +22,15 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bin: ['cli'],
 };
 
+/**
+ * The room of String is the largest, and has an order of its own, from below: a folder imports what stands before it, also for
+ * its types. Files beside the folders are the small values that all of them speak of, unless they are named here.
+ */
+const STRING_ORDER = (
+  'session document web files edit shell command.ts load packages actions view hubs commands bash ' +
+  'redirect.ts runtime.ts lint agents events chanflow daemon'
+).split(' ');
+
 const sources = readSources('src');
 const layerOf = (file: string): string => file.split('/')[1] ?? '';
 
@@ -39,6 +48,18 @@ function upward(source: Source): string[] {
       return !file.startsWith('src/') || (target !== from && MAY_IMPORT[from]?.includes(target) !== true);
     })
     .map(({ specifier }) => `${source.file} → ${specifier}`);
+}
+
+/** -1: one of the values at the bottom. */
+const placeInString = (file: string): number => STRING_ORDER.indexOf(file.split('/')[2] ?? '');
+
+function upwardInString({ file, imports }: Source): string[] {
+  if (layerOf(file) !== 'string') return [];
+  const own = file.split('/')[2];
+  return imports
+    .filter((each) => each.file?.startsWith('src/string/') === true && each.file.split('/')[2] !== own)
+    .filter((each) => placeInString(each.file ?? '') >= Math.max(placeInString(file), 0))
+    .map(({ specifier }) => `${file} → ${specifier}`);
 }
 
 test('there are sources to judge, and every folder of src is a layer of the design', () => {
@@ -63,6 +84,26 @@ test('the rule sees an upward import in each form it can take', () => {
   ]) {
     const file = 'src/base/example.ts';
     expect(upward({ file, text: statement, imports: importsOf(file, statement) }), statement).toHaveLength(1);
+  }
+});
+
+test('inside the room of String imports point down only as well', () => {
+  const parts = sources.map(({ file }) => file.split('/')).filter((each) => each[1] === 'string');
+  const folders = new Set(parts.filter((each) => each.length > 3).map((each) => each[2] ?? ''));
+  expect(folders).toEqual(new Set(STRING_ORDER.filter((name) => !name.endsWith('.ts'))));
+  expect(sources.flatMap(upwardInString)).toEqual([]);
+});
+
+test('the order inside String sees an upward import, also one for a type, and one by a file of the room', () => {
+  for (const [file, statement] of [
+    ['src/string/document/example.ts', `import type { Action } from '../actions/action.js';`],
+    ['src/string/session/example.ts', `const late = await import('../commands/table.js');`],
+    ['src/string/result.ts', `import { Session } from './session/session.js';`],
+    ['src/string/shell/example.ts', `import type { CommandCall } from '../command.js';`],
+  ] as const) {
+    expect(upwardInString({ file, text: statement, imports: importsOf(file, statement) }), file).toHaveLength(
+      1,
+    );
   }
 });
 

@@ -1,6 +1,6 @@
 // The action that a page is opened with: what it shows stands below the page. A page from the web has none.
 
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { runAction } from './run-action.js';
 import { openScene } from './scene.js';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { isInside } from '../../host/files/is-inside.js';
 import { readFile } from '../../host/files/read.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type AppTopic, readEnv } from '../packages/env-store.js';
 import { type Failure, fail } from '../result.js';

@@ -4,10 +4,10 @@ import { actionsOf } from '../actions/action-page.js';
 import { describeActions } from '../actions/describe-action.js';
 import { runAction } from '../actions/run-action.js';
 import { openScene } from '../actions/scene.js';
-import { currentPage } from '../document/current-page.js';
+import { currentPage } from '../view/current-page.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 export const actCommand: Command = {
   name: 'act',

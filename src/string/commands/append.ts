@@ -1,9 +1,9 @@
 // /append: more at the end of a file, or of a block of it.
 
-import { readEditArguments, resolveEditTarget } from '../edit/edit-target.js';
+import { readEditArguments, resolveEditTarget } from './edit-target.js';
 import { appendText, editBlock } from '../edit/edit-text.js';
 import { fail } from '../result.js';
-import type { Command } from './command.js';
+import type { Command } from '../command.js';
 import { changeText } from './edit-steps.js';
 
 const USAGE = '/append PATH, and the content in the lines that follow';

@@ -1,8 +1,8 @@
 // /close: the topic ends, and nothing of it is left.
 
 import { confirm } from '../result.js';
-import type { Command } from './command.js';
-import { noDocument } from './no-document.js';
+import type { Command } from '../command.js';
+import { noDocument } from '../view/no-document.js';
 
 export const closeCommand: Command = {
   name: 'close',

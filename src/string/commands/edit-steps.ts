@@ -1,12 +1,12 @@
 // The steps that editing commands share: read the file, change its text, put it back.
 
 import { LaneFullError } from '../../base/lane.js';
-import { changeFile } from '../edit/change-file.js';
-import type { EditTarget } from '../edit/edit-target.js';
+import { changeFile } from './change-file.js';
+import type { EditTarget } from './edit-target.js';
 import { countLines, type Edited, editBlock } from '../edit/edit-text.js';
 import { readTextFile, type TextFile } from '../edit/text-file.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { CommandCall } from './command.js';
+import type { CommandCall } from '../command.js';
 
 export async function readForEdit(
   call: CommandCall,

@@ -1,11 +1,11 @@
 // /edit: a file with numbered lines; with a text, what becomes of it.
 
-import { isThere, readEditArguments, resolveEditTarget, type EditTarget } from '../edit/edit-target.js';
+import { isThere, readEditArguments, resolveEditTarget, type EditTarget } from './edit-target.js';
 import { blockNotFound, replaceLines, startsOfLines } from '../edit/edit-text.js';
 import { numberIn } from '../edit/show-diff.js';
 import { findBlock } from '../document/blocks.js';
 import { type CommandResult, fail, succeed } from '../result.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 import { changeBlock, changeText, readForEdit } from './edit-steps.js';
 import { overwrite } from './write.js';
 

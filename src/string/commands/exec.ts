@@ -8,7 +8,7 @@ import { CapturedOutput } from '../shell/captured-output.js';
 import { exitStatusOf } from '../shell/exit-status.js';
 import { showExit } from '../shell/show-outcome.js';
 import { environmentOf } from '../shell/shells.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 /** A command that takes longer is ended, with all it has started. */
 export const EXEC_TIMEOUT_MS = 120_000;

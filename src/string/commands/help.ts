@@ -2,7 +2,7 @@
 
 import { succeed } from '../result.js';
 import type { Topic } from '../topic.js';
-import { COMMAND_GROUPS, type Command, GROUP_TITLES } from './command.js';
+import { COMMAND_GROUPS, type Command, GROUP_TITLES } from '../command.js';
 
 /** The table is handed in: the help is itself a row of it. */
 export function makeHelpCommand(commandsIn: (topic: Topic) => readonly Command[]): Command {

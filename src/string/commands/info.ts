@@ -1,15 +1,15 @@
 // /info: what is open in this topic, and what it remembers.
 
 import { VERSION } from '../../base/version.js';
-import { type CurrentPage, currentPage } from '../document/current-page.js';
+import { type CurrentPage, currentPage } from '../view/current-page.js';
 import { actionsOf } from '../actions/action-page.js';
-import { isWeb } from '../document/resolve-target.js';
+import { isWeb } from '../load/resolve-target.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail, show, succeed } from '../result.js';
 import type { Topic } from '../topic.js';
-import type { Command, CommandCall } from './command.js';
-import { previewOf } from './preview.js';
+import type { Command, CommandCall } from '../command.js';
+import { previewOf } from '../preview.js';
 
 const LABEL_CHARS = 11;
 /** Of one value in the list of variables; `/set` shows it whole. */

@@ -6,7 +6,7 @@ import { StoreCorruptError } from '../../host/store/json-store.js';
 import { isInside } from '../../host/files/is-inside.js';
 import { parsePage } from '../document/page.js';
 import { pathOfUri } from '../files/agent-files.js';
-import { describePackage } from '../packages/describe-package.js';
+import { describePackage } from '../actions/describe-package.js';
 import { PackageError, refuse } from '../packages/package-files.js';
 import {
   folderOfPackage,
@@ -22,7 +22,7 @@ import { type PackageSource, readLocal, readRemote } from '../packages/read-sour
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, confirm, fail, succeed } from '../result.js';
 import { MAX_SEGMENT_CHARS } from '../topic.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 export const installCommand: Command = {
   name: 'install',

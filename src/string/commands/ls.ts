@@ -1,10 +1,10 @@
 // /ls: what is in a directory.
 
 import { unquoteTarget } from '../arguments.js';
-import { isWeb } from '../document/resolve-target.js';
+import { isWeb } from '../load/resolve-target.js';
 import { describeDirectory } from '../files/list-directory.js';
 import { fail, succeed } from '../result.js';
-import type { Command } from './command.js';
+import type { Command } from '../command.js';
 
 export const lsCommand: Command = {
   name: 'ls',

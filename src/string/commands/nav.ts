@@ -1,14 +1,14 @@
 // /nav: the menus of the page, its shortcuts, and the beginning of a menu for a page that has none.
 
-import { currentPage } from '../document/current-page.js';
+import { currentPage } from '../view/current-page.js';
 import { freeName } from '../document/free-name.js';
-import { placeOf } from '../document/load.js';
-import { renderMenu } from '../document/menus.js';
-import { isWeb, resolveWritten } from '../document/resolve-target.js';
+import { placeOf } from '../load/load.js';
+import { renderMenu } from '../view/menus.js';
+import { isWeb, resolveWritten } from '../load/resolve-target.js';
 import { type CommandResult, fail, succeed } from '../result.js';
 import type { Menu } from '../session/shortcuts.js';
-import type { Command, CommandCall } from './command.js';
-import { noDocument } from './no-document.js';
+import type { Command, CommandCall } from '../command.js';
+import { noDocument } from '../view/no-document.js';
 
 /** Labels of a menu in the list of menus. */
 const SHOWN_LABELS = 3;

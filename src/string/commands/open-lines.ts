@@ -2,11 +2,11 @@
 
 import { readFile } from '../../host/files/read.js';
 import { pathToFileURL } from 'node:url';
-import { fetchDocument } from '../web/fetch-document.js';
-import type { Place } from '../document/resolve-target.js';
+import { fetchDocument } from '../load/fetch-document.js';
+import type { Place } from '../load/resolve-target.js';
 import { MAX_DOCUMENT_BYTES } from '../files/load-document.js';
 import { type CommandResult, type Failure, fail, succeed } from '../result.js';
-import type { CommandCall } from './command.js';
+import type { CommandCall } from '../command.js';
 
 /** The largest file of which lines can be shown. */
 export const MAX_LINES_FILE_BYTES = 64 * 1024 * 1024;

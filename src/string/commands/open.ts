@@ -1,15 +1,15 @@
 // /open: shows a file, a directory, a page of the web, a part of either, an app, a hub, a shell; alone, what was open already.
 
 import { unquoteTarget } from '../arguments.js';
-import { placeOf } from '../document/load.js';
-import { isWeb, type Place, resolveTyped, resolveWritten } from '../document/resolve-target.js';
+import { placeOf } from '../load/load.js';
+import { isWeb, type Place, resolveTyped, resolveWritten } from '../load/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
 import { findApp, findToolAddress } from '../packages/find-package.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
-import type { Command, CommandCall } from './command.js';
-import { noDocument } from './no-document.js';
+import type { Command, CommandCall } from '../command.js';
+import { noDocument } from '../view/no-document.js';
 import { openLines } from './open-lines.js';
 import { showPlace } from './show-page.js';
 

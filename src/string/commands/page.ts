@@ -1,12 +1,12 @@
 // /back, /refresh, /source, /history: what is done with the document that is open, and those before it.
 
-import { currentPage } from '../document/current-page.js';
-import { placeOf } from '../document/load.js';
+import { currentPage } from '../view/current-page.js';
+import { placeOf } from '../load/load.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { fail, succeed } from '../result.js';
 import type { OpenDocument } from '../session/session.js';
-import type { Command, CommandCall } from './command.js';
-import { noDocument } from './no-document.js';
+import type { Command, CommandCall } from '../command.js';
+import { noDocument } from '../view/no-document.js';
 import { showPlace } from './show-page.js';
 
 export const backCommand: Command = {

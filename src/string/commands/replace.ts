@@ -1,9 +1,9 @@
 // /replace: a piece of text, some lines, or a block, by another.
 
-import { readEditArguments, resolveEditTarget } from '../edit/edit-target.js';
+import { readEditArguments, resolveEditTarget } from './edit-target.js';
 import { replaceLines, replaceText } from '../edit/edit-text.js';
 import { fail } from '../result.js';
-import type { Command } from './command.js';
+import type { Command } from '../command.js';
 import { changeBlock, changeText } from './edit-steps.js';
 
 const USAGE = '/replace PATH, then the old text, a line ---, the new text';

@@ -3,11 +3,11 @@
 import { InvalidPatternError } from '../../host/files/errors.js';
 import { searchFiles } from '../../host/files/search.js';
 import { unquoteTarget } from '../arguments.js';
-import { currentPage } from '../document/current-page.js';
+import { currentPage } from '../view/current-page.js';
 import { isEnvFile } from '../packages/env-store.js';
 import { type CommandResult, fail, succeed } from '../result.js';
-import type { Command, CommandCall } from './command.js';
-import { previewOf } from './preview.js';
+import type { Command, CommandCall } from '../command.js';
+import { previewOf } from '../preview.js';
 
 /** Lines that are shown of one search. */
 export const MAX_FOUND = 200;

@@ -4,7 +4,7 @@ import { LocalError } from '../../base/errors.js';
 import { readEnv, scopeOf, writeEnv } from '../packages/env-store.js';
 import { type CommandResult, confirm, fail, succeed } from '../result.js';
 import { type Assignment, parseAssignments } from './assignments.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 /** Shown of a secret, so that one can tell which it is. */
 const SHOWN_CHARS = 3;

@@ -1,14 +1,14 @@
 // A document on the screen of its topic: loaded, shown, and known by its names from now on.
 
 import { runDefaultAction } from '../actions/default-action.js';
-import { loadPlace } from '../document/load.js';
-import type { Place } from '../document/resolve-target.js';
-import { isManifest, keepView, viewPage } from '../document/view.js';
+import { loadPlace } from '../load/load.js';
+import type { Place } from '../load/resolve-target.js';
+import { isManifest, keepView, viewPage } from '../view/view.js';
 import { describeDirectory } from '../files/list-directory.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type CommandResult, succeed } from '../result.js';
 import type { OpenDocument } from '../session/session.js';
-import type { CommandCall } from './command.js';
+import type { CommandCall } from '../command.js';
 
 export interface ShowOptions {
   readonly place: Extract<Place, { ok: true }>;

@@ -7,7 +7,7 @@ import type { Hub, Topic } from '../topic.js';
 import { actCommand } from './act.js';
 import { appendCommand } from './append.js';
 import { closeCommand } from './close.js';
-import type { Command } from './command.js';
+import type { Command } from '../command.js';
 import { editCommand } from './edit.js';
 import { eventsCommand } from './events.js';
 import { execCommand } from './exec.js';

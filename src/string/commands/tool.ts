@@ -8,7 +8,7 @@ import { findTool } from '../packages/find-tool.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import { parseTopic } from '../topic.js';
 import { textOf } from './act.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 export const toolCommand: Command = {
   name: 'tool',

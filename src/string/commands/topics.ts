@@ -1,10 +1,10 @@
 // /topics, /sessions, /session: which topics are open, and closing one of them.
 
-import { pathOfUri } from '../files/agent-files.js';
+import { describeTopic } from '../hubs/describe-topic.js';
 import { type CommandResult, confirm, fail, show } from '../result.js';
 import type { Session } from '../session/session.js';
 import { isTopicType, parseTopic, TOPIC_TYPES, type TopicType } from '../topic.js';
-import type { Command, CommandCall, RuntimeParts } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 
 export const topicsCommand: Command = {
   name: 'topics',
@@ -44,15 +44,6 @@ export function listTopics({ runtime, session }: CommandCall, filter: string): C
   });
   const header = filter === '' ? 'Active topics:' : `${filter} topics:`;
   return show(`${header}\n\n${rows.join('\n')}\n\n${count(found.length, filter)} open.`);
-}
-
-/** `current: /path`, `(no doc)`, `cwd: /path` of a shell that runs, `(no shell)`. */
-export function describeTopic(runtime: RuntimeParts, { topic, document }: Session): string {
-  if (topic.type === 'bash') {
-    const shell = runtime.shells.get(topic.name);
-    return shell === undefined ? '(no shell)' : `cwd: ${shell.cwd}`;
-  }
-  return document === undefined ? '(no doc)' : `current: ${pathOfUri(document.uri) ?? document.uri}`;
 }
 
 async function close({ runtime }: CommandCall, name: string): Promise<CommandResult> {

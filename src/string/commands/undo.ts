@@ -3,13 +3,13 @@
 import { ConflictError } from '../../host/files/errors.js';
 import { removePath } from '../../host/files/remove.js';
 import { writeFile } from '../../host/files/write.js';
-import { describeDifference, sha256Of } from '../edit/change-file.js';
+import { describeDifference, sha256Of } from './change-file.js';
 import { countLines } from '../edit/edit-text.js';
 import { reverse } from '../edit/splice.js';
 import { readTextFile, type TextFile } from '../edit/text-file.js';
 import type { KeptStep } from '../edit/undo-store.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 import { cutText } from './verify.js';
 
 export const undoCommand: Command = {

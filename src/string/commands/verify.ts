@@ -2,10 +2,10 @@
 
 import { unquoteTarget } from '../arguments.js';
 import { findBlock, textOfBlock } from '../document/blocks.js';
-import { resolveEditTarget } from '../edit/edit-target.js';
+import { resolveEditTarget } from './edit-target.js';
 import { blockNotFound, countLines } from '../edit/edit-text.js';
 import { fail, succeed } from '../result.js';
-import type { Command } from './command.js';
+import type { Command } from '../command.js';
 import { readForEdit } from './edit-steps.js';
 
 const USAGE = '/verify PATH#block';

@@ -1,11 +1,11 @@
 // /write: a new file, a file anew, or a block of it.
 
-import { changeFile } from '../edit/change-file.js';
-import { readEditArguments, resolveEditTarget, type EditTarget } from '../edit/edit-target.js';
+import { changeFile } from './change-file.js';
+import { readEditArguments, resolveEditTarget, type EditTarget } from './edit-target.js';
 import { replaceLines } from '../edit/edit-text.js';
 import { type TextFile, readTextFile } from '../edit/text-file.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { Command, CommandCall } from './command.js';
+import type { Command, CommandCall } from '../command.js';
 import { changeBlock, changeText } from './edit-steps.js';
 
 const USAGE = '/write [--force] PATH, and the content in the lines that follow';

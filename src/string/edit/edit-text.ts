@@ -2,12 +2,17 @@
 
 import { type Block, findBlock, listBlocks } from '../document/blocks.js';
 import { type Failure, fail } from '../result.js';
-import type { LineRange } from './edit-target.js';
 import { countBreaks } from './line-diff.js';
 
 /** Places shown of a text that is there more than once. */
 export const MAX_SHOWN_MATCHES = 5;
 const MATCH_CHARS = 80;
+
+/** From 1, both included. */
+export interface LineRange {
+  readonly first: number;
+  readonly last: number;
+}
 
 export type Edited =
   | {

@@ -1,6 +1,6 @@
 // A difference as text: two columns of numbers for plain surfaces, a gutter for ChanFlow.
 
-import type { LineRange } from './edit-target.js';
+import type { LineRange } from './edit-text.js';
 import type { DiffRow, LineDiff } from './line-diff.js';
 
 export interface DiffView {

@@ -2,7 +2,7 @@
 
 import { LocalError } from '../../base/errors.js';
 import { parseArguments } from '../arguments.js';
-import type { Command, CommandCall } from '../commands/command.js';
+import type { Command, CommandCall } from '../command.js';
 import { type CommandResult, confirm, fail, show } from '../result.js';
 import type { AgentPlace } from '../services.js';
 

@@ -1,7 +1,7 @@
 // The verbs of the event hub: the inbox under short names, and the webhook.
 
-import type { Command, CommandCall } from '../commands/command.js';
-import { runEventVerb } from '../commands/events.js';
+import type { Command, CommandCall } from '../command.js';
+import { runEventVerb } from './inbox.js';
 import { type CommandResult, fail, succeed } from '../result.js';
 
 export const EVENT_HUB_VERBS: readonly Command[] = [

@@ -1,8 +1,8 @@
 // The page of each hub: what there is, and what can be done with it.
 
-import { renderInbox } from '../commands/events.js';
-import type { CommandCall } from '../commands/command.js';
-import { describeTopic } from '../commands/topics.js';
+import { renderInbox } from './inbox.js';
+import type { CommandCall } from '../command.js';
+import { describeTopic } from './describe-topic.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, show } from '../result.js';
 import type { Session } from '../session/session.js';

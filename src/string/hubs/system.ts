@@ -1,6 +1,6 @@
 // The verbs of the system hub: the daemon itself.
 
-import type { Command } from '../commands/command.js';
+import type { Command } from '../command.js';
 import { confirm, fail, show } from '../result.js';
 
 export const SYSTEM_VERBS: readonly Command[] = [

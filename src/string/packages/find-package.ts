@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isDirectory } from '../files/load-document.js';
-import type { RuntimeParts } from '../commands/command.js';
+import type { RuntimeParts } from '../command.js';
 import { type Failure, fail } from '../result.js';
 import { readRegistry } from './registry.js';
 

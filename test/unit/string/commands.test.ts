@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { MAX_LISTED_EVENTS, MAX_PREVIEW_CHARS } from '../../../src/string/commands/events.js';
+import { MAX_LISTED_EVENTS, MAX_PREVIEW_CHARS } from '../../../src/string/hubs/inbox.js';
 import { EXEC_TIMEOUT_MS } from '../../../src/string/commands/exec.js';
 import { MAX_SHOWN_VALUE_CHARS } from '../../../src/string/commands/info.js';
 import { parseCommandLine } from '../../../src/string/command-line.js';

@@ -6,8 +6,8 @@ import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { MAX_LINES_FILE_BYTES } from '../../../src/string/commands/open-lines.js';
 import { MAX_FOUND, SEARCH_MS } from '../../../src/string/commands/search.js';
-import { MAX_EXPANDED_CHARS, MAX_INCLUDE_DEPTH, MAX_INCLUDES } from '../../../src/string/document/include.js';
-import { MAX_MENUS } from '../../../src/string/document/menus.js';
+import { MAX_EXPANDED_CHARS, MAX_INCLUDE_DEPTH, MAX_INCLUDES } from '../../../src/string/view/include.js';
+import { MAX_MENUS } from '../../../src/string/view/menus.js';
 import { MAX_DOCUMENT_BYTES } from '../../../src/string/files/load-document.js';
 import { makePlace, type Place } from './place.js';
 

@@ -12,7 +12,7 @@ import {
   PROMPT_WAIT_MS,
   SHELL_START_MS,
 } from '../../../src/string/shell/bash-shell.js';
-import { INTERRUPT_WAIT_MS, SUBMISSION_TIMEOUT_MS } from '../../../src/string/shell/follow.js';
+import { INTERRUPT_WAIT_MS, SUBMISSION_TIMEOUT_MS } from '../../../src/string/bash/follow.js';
 import {
   QUIET_BEFORE_WAITING_MS,
   QUIET_PROMPT_MS,

@@ -1,17 +1,17 @@
 // The form of a command: what it is called, what it is for, where it may be used, and what it does.
 
-import type { Log } from '../../base/log.js';
-import type { CommandLine } from '../command-line.js';
-import type { PageCache } from '../document/page-cache.js';
-import type { FileTurns } from '../edit/file-turns.js';
-import type { UndoStore } from '../edit/undo-store.js';
-import type { AgentFiles } from '../files/agent-files.js';
-import type { CommandResult } from '../result.js';
-import type { AgentPlace, RuntimeServices } from '../services.js';
-import type { Session } from '../session/session.js';
-import type { Sessions } from '../session/sessions.js';
-import type { Shells } from '../shell/shells.js';
-import type { Topic, TopicType } from '../topic.js';
+import type { Log } from '../base/log.js';
+import type { CommandLine } from './command-line.js';
+import type { PageCache } from './document/page-cache.js';
+import type { FileTurns } from './edit/file-turns.js';
+import type { UndoStore } from './edit/undo-store.js';
+import type { AgentFiles } from './files/agent-files.js';
+import type { CommandResult } from './result.js';
+import type { AgentPlace, RuntimeServices } from './services.js';
+import type { Session } from './session/session.js';
+import type { Sessions } from './session/sessions.js';
+import type { Shells } from './shell/shells.js';
+import type { Topic, TopicType } from './topic.js';
 
 export const COMMAND_GROUPS = [
   'hub',

@@ -1,10 +1,10 @@
 // A document from wherever it is: a file of the agent, or the web.
 
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { type Loaded, type LoadedPage, loadPath } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
-import { fetchDocument } from '../web/fetch-document.js';
+import { fetchDocument } from './fetch-document.js';
 import { type Place, reachFrom } from './resolve-target.js';
 
 type KnownPlace = Extract<Place, { ok: true }>;

@@ -5,13 +5,13 @@ import { TimeoutError } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { type Page, parsePage } from '../document/page.js';
 import type { PageCache } from '../document/page-cache.js';
-import { reachFrom } from '../document/resolve-target.js';
+import { reachFrom } from './resolve-target.js';
 import { describeImage } from '../files/image-info.js';
 import { type LoadedPage, showImage } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
-import { type GuardedResponse, guardedRequest, type Reach } from './guarded-request.js';
-import { htmlToMarkdown, titleOfHtml } from './html-to-markdown.js';
-import { AddressRefusedError, RequestFailedError } from './request-errors.js';
+import { type GuardedResponse, guardedRequest, type Reach } from '../web/guarded-request.js';
+import { htmlToMarkdown, titleOfHtml } from '../web/html-to-markdown.js';
+import { AddressRefusedError, RequestFailedError } from '../web/request-errors.js';
 
 const Manifest = z.object({
   files: z.array(

@@ -1,12 +1,12 @@
 // The page that a topic shows, read again: files change under an agent's hands, most of all under its own.
 
-import type { CommandCall } from '../commands/command.js';
-import { noDocument } from '../commands/no-document.js';
+import type { CommandCall } from '../command.js';
+import { noDocument } from './no-document.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { findApp } from '../packages/find-package.js';
 import type { Failure } from '../result.js';
-import { remotePage } from '../web/fetch-document.js';
-import { loadPage, placeOf } from './load.js';
+import { remotePage } from '../load/fetch-document.js';
+import { loadPage, placeOf } from '../load/load.js';
 import { keepView, viewPage } from './view.js';
 
 export type CurrentPage = LoadedPage;

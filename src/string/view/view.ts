@@ -1,17 +1,17 @@
 // A page as a topic shows it: hints, text, and what its names stand for.
 
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
 import type { PageFacts, Session } from '../session/session.js';
 import type { Menu } from '../session/shortcuts.js';
-import { findBlock } from './blocks.js';
+import { findBlock } from '../document/blocks.js';
 import { hintsOf } from './hints.js';
 import { expandIncludes, expandOne } from './include.js';
 import { loadMenus } from './menus.js';
 import { actionsOf } from '../actions/action-page.js';
-import { MAX_WARNINGS, type Page, type PageWarning } from './page.js';
-import { type Rendered, type RenderOptions, renderPage } from './render.js';
+import { MAX_WARNINGS, type Page, type PageWarning } from '../document/page.js';
+import { type Rendered, type RenderOptions, renderPage } from '../document/render.js';
 
 type Viewer = Pick<CommandCall, 'session' | 'runtime' | 'signal'>;
 

@@ -1,12 +1,12 @@
 // A command in a shell that somebody waits for: until it has ended, wants input, or has used up its time.
 
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { CommandResult } from '../result.js';
-import { type BashShell, CTRL_C } from './bash-shell.js';
-import { type Foreground, isUntold } from './foreground.js';
-import { showOutcome } from './show-outcome.js';
-import type { Submission } from './submission.js';
-import { waitForEnd, type WaitOptions } from './wait-for-end.js';
+import { type BashShell, CTRL_C } from '../shell/bash-shell.js';
+import { type Foreground, isUntold } from '../shell/foreground.js';
+import { showOutcome } from '../shell/show-outcome.js';
+import type { Submission } from '../shell/submission.js';
+import { waitForEnd, type WaitOptions } from '../shell/wait-for-end.js';
 
 /** A command that takes longer goes on, but is no longer waited for. */
 export const SUBMISSION_TIMEOUT_MS = 120_000;

@@ -2,7 +2,7 @@
 
 import { actionsOf } from '../actions/action-page.js';
 import { requirementsOf } from '../actions/requirements.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { readEnv } from '../packages/env-store.js';
 import type { Menu } from '../session/shortcuts.js';

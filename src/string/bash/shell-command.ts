@@ -3,9 +3,9 @@
 import { TimeoutError } from '../../base/deadline.js';
 import { LocalError, toError } from '../../base/errors.js';
 import { parseCommandLine } from '../command-line.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import { type CommandResult, fail, succeed } from '../result.js';
-import type { BashShell } from './bash-shell.js';
+import type { BashShell } from '../shell/bash-shell.js';
 import { follow } from './follow.js';
 import { META_COMMANDS } from './meta-commands.js';
 

@@ -1,14 +1,14 @@
 // `[!include:id](path)`: the block of another file, in place; with what that includes, in turn.
 
 import { deadline } from '../../base/deadline.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
-import { findBlock, textOfBlock } from './blocks.js';
-import type { Directive } from './directives.js';
-import { loadPage } from './load.js';
-import { type Page, parsePage, startOfBody } from './page.js';
-import { resolveWritten } from './resolve-target.js';
+import { findBlock, textOfBlock } from '../document/blocks.js';
+import type { Directive } from '../document/directives.js';
+import { loadPage } from '../load/load.js';
+import { type Page, parsePage, startOfBody } from '../document/page.js';
+import { resolveWritten } from '../load/resolve-target.js';
 
 /** Files that one page takes in, one after the other and within each other. */
 export const MAX_INCLUDES = 100;

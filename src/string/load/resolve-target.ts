@@ -1,7 +1,7 @@
 // Where an address leads, from where it is said: typed by the agent, or written in a page that may not be trusted.
 
 import { dirname, resolve } from 'node:path';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { type Failure, fail } from '../result.js';
 import type { Reach } from '../web/guarded-request.js';

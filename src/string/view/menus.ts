@@ -1,12 +1,12 @@
 // The menus of a page: files of entries, whose addresses begin where the file is.
 
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import type { Menu } from '../session/shortcuts.js';
-import { type MenuEntry, parseMenu } from './directives.js';
-import { loadPage } from './load.js';
-import type { PageWarning } from './page.js';
-import { isWeb, resolveWritten } from './resolve-target.js';
+import { type MenuEntry, parseMenu } from '../document/directives.js';
+import { loadPage } from '../load/load.js';
+import type { PageWarning } from '../document/page.js';
+import { isWeb, resolveWritten } from '../load/resolve-target.js';
 
 /** Of one page. */
 export const MAX_MENUS = 20;

@@ -1,9 +1,9 @@
 // What a package could do, told before it is there.
 
 import type { Page } from '../document/page.js';
-import { actionsOf } from '../actions/action-page.js';
-import type { PackageFiles } from './package-files.js';
-import { hashOf } from './package-files.js';
+import { actionsOf } from './action-page.js';
+import type { PackageFiles } from '../packages/package-files.js';
+import { hashOf } from '../packages/package-files.js';
 
 /** Of one line of the list: its beginning and its end, where something may be hidden behind a long middle. */
 const SHOWN_CHARS = 400;

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { AlreadyExistsError, ConflictError } from '../../host/files/errors.js';
 import { writeFile } from '../../host/files/write.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
-import type { EditTarget, LineRange } from './edit-target.js';
-import { countLines } from './edit-text.js';
-import { diffLines } from './line-diff.js';
-import { diffViewOf, showDiff, showGutter, summarise } from './show-diff.js';
-import { spliceBetween } from './splice.js';
-import type { TextFile } from './text-file.js';
+import type { EditTarget } from './edit-target.js';
+import { countLines, type LineRange } from '../edit/edit-text.js';
+import { diffLines } from '../edit/line-diff.js';
+import { diffViewOf, showDiff, showGutter, summarise } from '../edit/show-diff.js';
+import { spliceBetween } from '../edit/splice.js';
+import type { TextFile } from '../edit/text-file.js';
 
 export interface FileChange {
   readonly target: EditTarget;

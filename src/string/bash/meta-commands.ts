@@ -1,6 +1,6 @@
 // What can be said to a bash topic beside what its shell reads: `//info`, `//send TEXT`, …
 
-import type { Command, CommandCall } from '../commands/command.js';
+import type { Command, CommandCall } from '../command.js';
 import { eventsCommand } from '../commands/events.js';
 import { describeVariables } from '../commands/info.js';
 import { setCommand } from '../commands/set.js';

@@ -3,7 +3,8 @@
 import { pin } from '../../host/files/walk.js';
 import { unquoteTarget } from '../arguments.js';
 import type { CommandLine } from '../command-line.js';
-import type { CommandCall } from '../commands/command.js';
+import type { CommandCall } from '../command.js';
+import type { LineRange } from '../edit/edit-text.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { type Failure, fail } from '../result.js';
 
@@ -16,12 +17,6 @@ export interface EditTarget {
   readonly file: string;
   readonly block: string | undefined;
   readonly lines: LineRange | undefined;
-}
-
-/** From 1, both included. */
-export interface LineRange {
-  readonly first: number;
-  readonly last: number;
 }
 
 export interface EditArguments {
