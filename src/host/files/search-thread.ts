@@ -9,7 +9,7 @@ import { Lane } from '../../base/lane.js';
 import { InvalidPatternError, PatternTooSlowError } from './errors.js';
 import type { Found } from './search-text.js';
 
-/** How long one batch of lines may take. Honest patterns take milliseconds. */
+/** How long one batch of lines may take, once the thread runs. Honest patterns take milliseconds. */
 export const MAX_BATCH_MS = 3000;
 /** Searches with a thread at the same time; others wait for their turn. */
 export const MAX_SEARCH_THREADS = 2;
@@ -99,11 +99,13 @@ function bytesAhead(bytes, text, index) {
   }
   return low;
 }
+parentPort.postMessage('ready');
 `;
 
 export class SearchThread implements AsyncDisposable {
   readonly #pattern: RegExp;
   readonly #worker: Worker;
+  readonly #ready: Promise<unknown>;
 
   constructor(pattern: RegExp) {
     this.#pattern = pattern;
@@ -115,6 +117,8 @@ export class SearchThread implements AsyncDisposable {
       execArgv: [],
     });
     this.#worker.on('error', () => {}); // told to whoever waits for an answer
+    this.#ready = once(this.#worker, 'message');
+    this.#ready.catch(() => {}); // the same
   }
 
   /** One call at a time. */
@@ -124,18 +128,21 @@ export class SearchThread implements AsyncDisposable {
     most: number,
     limits: { readonly ms: number; readonly signal?: AbortSignal | undefined },
   ): Promise<readonly Found[]> {
-    const ms = Math.min(limits.ms, MAX_BATCH_MS);
-    using limit = deadline(ms, {
-      reason: () => new PatternTooSlowError(ms),
-      also: limits.signal === undefined ? [] : [limits.signal],
-    });
-    const answer = once(this.#worker, 'message') as Promise<[Found[]]>;
-    this.#worker.postMessage({ bytes, ranges, most }, []);
+    const also = limits.signal === undefined ? [] : [limits.signal];
+    using whole = deadline(limits.ms, { reason: () => new PatternTooSlowError(limits.ms), also });
     try {
-      const [found] = await withSignal(answer, limit.signal);
+      // A busy machine takes its time to start it, which is no fault of the pattern.
+      await withSignal(this.#ready, whole.signal);
+      const answer = once(this.#worker, 'message') as Promise<[Found[]]>;
+      this.#worker.postMessage({ bytes, ranges, most }, []);
+      using batch = deadline(MAX_BATCH_MS, {
+        reason: () => new PatternTooSlowError(MAX_BATCH_MS),
+        also: [whole.signal],
+      });
+      const [found] = await withSignal(answer, batch.signal);
       return found;
     } catch (thrown) {
-      if (limit.signal.aborted) throw thrown;
+      if (whole.signal.aborted || thrown instanceof PatternTooSlowError) throw thrown;
       // Out of memory, or an expression that only now turns out to be too large.
       throw new InvalidPatternError(this.#pattern.source, toError(thrown).message);
     }

@@ -28,6 +28,7 @@ import {
   MAX_BATCH_MS,
   MAX_SEARCH_THREADS,
   MAX_WAITING_SEARCHES,
+  SearchThread,
 } from '../../../../src/host/files/search-thread.js';
 import { runs } from '../../../helpers/runs.js';
 import { makeSandbox, run, type Sandbox } from './sandbox.js';
@@ -328,6 +329,14 @@ describe('an expression that never comes to an end', () => {
     expect(result).toMatchObject({ end: 'pattern' }); // which it is after MAX_BATCH_MS, long before the search has used up its time
     expect(MAX_BATCH_MS).toBeLessThan(MAX_SEARCH_MS / 10);
     expect(rounds).toBeGreaterThan(1);
+  });
+
+  test('is told from a thread that the machine is slow to start', async () => {
+    await using thread = new SearchThread(/b/);
+    stopTime();
+    const finding = thread.find(Buffer.from('a\nb\n'), [[0, 4]], 1, { ms: MAX_SEARCH_MS });
+    vi.advanceTimersByTime(MAX_BATCH_MS);
+    expect(await finding).toEqual([{ hits: [{ line: 2, start: 2, at: 2 }], passedBy: 0 }]);
   });
 
   test('ends with the time of the search', async () => {
