@@ -5,7 +5,7 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { newId } from '../../../../src/base/ids.js';
 import { GUARDIAN_GRACE_MS, GUARDIAN_SCRIPT } from '../../../../src/host/process/guardian-script.js';
 import { reapOrphans } from '../../../../src/host/process/reaper.js';
@@ -25,6 +25,13 @@ const KINDS = [
   'cleared-member',
   'spawner',
 ];
+
+/** Of these hosts alone: every other that starts on the machine clears away what the dead have left in the usual places. */
+const place = await vi.hoisted(async () => {
+  const [fs, os, path] = await Promise.all([import('node:fs'), import('node:os'), import('node:path')]);
+  return (process.env['XDG_RUNTIME_DIR'] = fs.mkdtempSync(path.join(os.tmpdir(), 'guardian-')));
+});
+afterAll(() => removeFolder(place));
 
 let grove: Grove;
 beforeEach(() => {
@@ -50,8 +57,12 @@ async function startHostWith(env: Record<string, string>, ...kinds: string[]) {
   return { child, guardian: await until(() => guardianOf(child), 'the guardian to be there') };
 }
 
+/** The script forks once, and until it has ended there are two of that name. */
 function guardianOf({ pid }: ChildProcess): Running | undefined {
-  return running().find(({ command }) => command.includes('hawser-guardian') && command.includes(` ${pid} `));
+  const [found, ...more] = running().filter(
+    ({ command }) => command.includes('hawser-guardian') && command.includes(` ${pid} `),
+  );
+  return more.length === 0 && found?.ppid !== pid ? found : undefined;
 }
 
 /** By what the kernel says: a script that was just started has not got there yet. */
