@@ -88,13 +88,16 @@ function json(file: string, value: unknown): { file: string; content: string } {
   return { file, content: `${JSON.stringify(value, null, 2)}\n` };
 }
 
-/** Codex gives a server few variables of the environment. */
-function codexToml({ name, command: [command = '', ...args], variables }: ServerEntry): string {
+/** Codex gives a server few variables of the environment: those that are set are written down, others are handed on. */
+function codexToml({ name, command: [command = '', ...args], variables, values = {} }: ServerEntry): string {
+  const set = Object.entries(values).map(([key, value]) => `${key} = ${quote(value)}`);
+  const handedOn = variables.filter((each) => !Object.hasOwn(values, each));
   return [
     `[mcp_servers.${name}]`,
     `command = ${quote(command)}`,
     `args = [${args.map(quote).join(', ')}]`,
-    `env_vars = [${variables.map(quote).join(', ')}]`,
+    ...(set.length === 0 ? [] : [`env = { ${set.join(', ')} }`]),
+    `env_vars = [${handedOn.map(quote).join(', ')}]`,
     `tool_timeout_sec = ${TOOL_TIMEOUT_S}`,
     '',
   ].join('\n');

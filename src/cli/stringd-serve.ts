@@ -21,6 +21,7 @@ export async function serve(flags: Flags): Promise<number> {
   process.once('SIGTERM', () => end(EXIT.ok));
   process.once('SIGHUP', () => end(EXIT.ok));
   process.once('SIGINT', () => end(EXIT.interrupted));
+  if (flags.has('end-with-stdin')) process.stdin.once('close', () => end(EXIT.ok)).resume();
   announce(flags, daemon);
   const code = await ending;
   await daemon.close();

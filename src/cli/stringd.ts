@@ -22,6 +22,10 @@ const USAGE: Usage = {
     },
     'log-level': { value: 'LEVEL', summary: `${LOG_LEVELS.join(', ')} (default: warn)` },
     json: { summary: 'say where it listens as one line of JSON on standard output' },
+    'end-with-stdin': {
+      summary:
+        'end when standard input does: whoever holds its other end takes the daemon along, also when killed',
+    },
     version: { short: 'V', summary: 'print the version' },
     help: { short: 'h', summary: 'print this text' },
   },

@@ -74,7 +74,7 @@ export interface Arguments {
 export interface ArgumentRules {
   /** Options that never take a value, so that they do not swallow the next word. */
   readonly flags?: readonly string[];
-  /** Options whose only values are `true` and `false`: they leave any other word alone. */
+  /** Options whose only values are `true`, `false` and the like: they leave any other word alone. */
   readonly booleans?: readonly string[];
   /** The long names of short options. */
   readonly short?: Readonly<Record<string, string>>;
@@ -106,7 +106,8 @@ export function parseArguments(
     const next = words[at + 1];
     if (value !== undefined) options.set(name, value);
     else if (flags.includes(name) || next === undefined || isOption(next)) options.set(name, true);
-    else if (booleans.includes(name) && !/^(?:true|false)$/iu.test(next.text)) options.set(name, true);
+    else if (booleans.includes(name) && !/^(?:true|false|yes|no|1|0)$/iu.test(next.text))
+      options.set(name, true);
     else {
       options.set(name, next.text);
       at += 1;

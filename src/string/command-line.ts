@@ -11,6 +11,8 @@ export interface CommandLine {
   readonly args: string;
   /** Undefined when there is only one line. */
   readonly body: string | undefined;
+  /** All that follows the word, to the byte: what is quoted may go on over many lines. */
+  readonly rest: string;
 }
 
 /** Undefined for what does not begin with a slash. `//` is taken for `/`. */
@@ -27,5 +29,6 @@ export function parseCommandLine(payload: string): CommandLine | undefined {
     suffix,
     args,
     body: end === -1 ? undefined : text.slice(end + 1),
+    rest: /^\/\/?\S*\s*([\s\S]*)$/u.exec(text)?.[1] ?? '',
   };
 }

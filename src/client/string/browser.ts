@@ -1,7 +1,7 @@
 // StringClient wherever there is fetch: a browser, or any other runtime. It finds a daemon that runs; it starts none.
 
 import { newAbort } from '../../base/abort.js';
-import { MAX_TIMER_MS, withSignal } from '../../base/deadline.js';
+import { MAX_TIMER_MS, TimeoutError, withSignal } from '../../base/deadline.js';
 import type { AgentInfo, EventCounts, ExecHead, SessionInfo, StreamedEvent } from '../../string/protocol.js';
 import { DEFAULT_AGENT, DEFAULT_PORT } from '../../wire/stringd-defaults.js';
 import { DaemonUnreachableError, NotStringdError } from './errors.js';
@@ -24,6 +24,8 @@ export {
 
 /** How long a daemon may take to say that it is there. */
 export const PING_TIMEOUT_MS = 2000;
+/** And when it has not: until it is said that nobody will. */
+export const REACH_TIMEOUT_MS = 3000;
 
 export interface StringClientOptions {
   /** On 127.0.0.1; 3923 unless said otherwise. */
@@ -288,7 +290,12 @@ export class StringClient {
 
   /** Called when nobody answered our ping. Here all that can be done is to say so. */
   protected async reach(): Promise<void> {
-    await this.health(); // in its own words
+    try {
+      await this.health({ timeoutMs: REACH_TIMEOUT_MS }); // in its own words
+    } catch (thrown) {
+      if (!(thrown instanceof TimeoutError)) throw thrown;
+      throw new NotStringdError(this.daemon.url, `nothing was said for ${REACH_TIMEOUT_MS / 1000} s`);
+    }
   }
 
   protected watchDefaults(): WatchOptions {

@@ -1,7 +1,7 @@
 // What a caller gives an action: words, options and files become the values of its fields.
 
-import { LocalError } from '../../base/errors.js';
 import { parseArguments, splitWords, UnterminatedQuoteError } from '../arguments.js';
+import { RefusedError } from '../refused.js';
 import { type Failure, fail } from '../result.js';
 import type { Action, Field } from './action.js';
 import { checkField } from './check-field.js';
@@ -34,17 +34,6 @@ export interface Inputs {
   readonly args: readonly string[];
 }
 
-/** Carries an answer out of the middle of things. */
-class RefusedInput extends LocalError {
-  override readonly name = 'RefusedInput';
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    super('refused_input', failure.message);
-    this.failure = failure;
-  }
-}
-
 export async function readInputs(
   action: Action,
   text: string,
@@ -53,7 +42,7 @@ export async function readInputs(
   try {
     return await read(action, text, around);
   } catch (thrown) {
-    if (thrown instanceof RefusedInput) return thrown.failure;
+    if (thrown instanceof RefusedError) return thrown.failure;
     if (thrown instanceof UnterminatedQuoteError) return fail('INVALID_PAYLOAD', thrown.message);
     throw thrown;
   }
@@ -84,8 +73,18 @@ async function read(action: Action, text: string, around: Surroundings): Promise
   for (const [name, value] of literal.values) values.set(name, value);
   checkAll(fields, values);
   const secretDefaults = addDefaults(fields, values, around);
+  const ordered = inOrder(fields, values);
   const args = takesAll || /\$\{?ARGS\b/u.test(action.target) ? readArgs(text, dryRun, around) : [];
-  return { help, dryRun, values, secretDefaults, args };
+  return { help, dryRun, values: ordered, secretDefaults, args };
+}
+
+/** As the author declared them, whichever way they were given; then what was not declared. */
+function inOrder(fields: readonly Field[], values: ReadonlyMap<string, Value>): Map<string, Value> {
+  const declared = fields.flatMap(({ name }) => {
+    const value = values.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return new Map([...declared, ...values]);
 }
 
 /** Of a program that takes whatever comes, `--dry-run` may be its own: there it has to come first. */
@@ -117,7 +116,7 @@ async function readFieldFiles(
     if (path === true) refuse(`Flag --${option} requires a value (a path).`);
     if (options.has(name)) refuse(`pass either --${name} or --${option}`);
     const content = await readFile(path);
-    if (typeof content !== 'string') throw new RefusedInput(content);
+    if (typeof content !== 'string') throw new RefusedError(content);
     values.set(name, content);
     used.push(option);
   }
@@ -177,7 +176,7 @@ function resolveValue(
     const names = around.shortcutNames();
     const listed = names.slice(0, LISTED_NAMES).map((each) => `@${each}`);
     const more = names.length > listed.length ? `, … ${names.length - listed.length} more` : '';
-    throw new RefusedInput(
+    throw new RefusedError(
       fail(
         'NOT_FOUND',
         `Unknown shortcut: ${text}`,
@@ -244,5 +243,5 @@ function readArgs(text: string, dryRun: boolean, around: Surroundings): string[]
 }
 
 function refuse(message: string, ...context: string[]): never {
-  throw new RefusedInput(fail('INVALID_PAYLOAD', message, ...context));
+  throw new RefusedError(fail('INVALID_PAYLOAD', message, ...context));
 }

@@ -1,13 +1,13 @@
 // Runs an action: the order of things, from the words of the caller to what is shown.
 
 import { refuseChanged } from '../packages/verify-package.js';
+import { RefusedError } from '../refused.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import type { Action } from './action.js';
 import { describeAction, missingFlags } from './describe-action.js';
 import { UnfitValueError } from './fill-command.js';
 import { UnfitRequestError } from './fill-request.js';
 import { type Inputs, readInputs, unresolved } from './read-inputs.js';
-import { ActionRefusedError } from './refused.js';
 import { addSetupHint } from './requirements.js';
 import { UnresolvedVariableError } from './resolve-variable.js';
 import { runCommandAction } from './run-command-action.js';
@@ -42,7 +42,7 @@ export async function runAction(scene: Scene, action: Action, text: string): Pro
 async function findChanged({ call, loaded, trust }: Scene, action: Action): Promise<Failure | undefined> {
   const { path, source } = loaded;
   if (trust !== 'installed' || action.method !== 'CLI' || path === undefined) return undefined;
-  return await refuseChanged(call.runtime.agent.home, { path, source }, action.target);
+  return await refuseChanged(call.runtime.agent.home, { path, source });
 }
 
 /** Nothing given, and something needed: then one wants to know what. `--` says that it is meant so. */
@@ -62,7 +62,7 @@ function missingFields({ call }: Scene, action: Action, { values }: Inputs): str
 }
 
 function explain(thrown: unknown): Failure {
-  if (thrown instanceof ActionRefusedError) return thrown.failure;
+  if (thrown instanceof RefusedError) return thrown.failure;
   if (thrown instanceof UnresolvedVariableError)
     return fail('INVALID_PAYLOAD', ...unresolved(thrown.variable));
   if (thrown instanceof UnfitValueError || thrown instanceof UnfitRequestError)

@@ -2,6 +2,7 @@
 
 import { STATUS_CODES } from 'node:http';
 import { TimeoutError } from '../../base/deadline.js';
+import { RefusedError } from '../refused.js';
 import { type CommandResult, type ErrorCode, fail, show, succeed } from '../result.js';
 import { CapturedOutput } from '../shell/captured-output.js';
 import {
@@ -16,7 +17,6 @@ import { answer } from './answer.js';
 import { type BodyValues, encodePart } from './fill-body.js';
 import { type FilledRequest, fillRequest, UnfitRequestError } from './fill-request.js';
 import type { Inputs } from './read-inputs.js';
-import { ActionRefusedError } from './refused.js';
 import { readAgentFile, type Scene } from './scene.js';
 import { showText } from './show-text.js';
 
@@ -68,16 +68,19 @@ export async function runHttpAction(scene: Scene, action: Action, inputs: Inputs
   return show(shown === '' ? `HTTP ${response.status} (no content)` : shown);
 }
 
+/** A slot before the path begins. */
+const HOST_OF_CALLER = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*\{/iu;
+
 /** A stranger's page talks to where it came from. The address that a caller gives to a package is not one of its own. */
 function reachOf({ trust, loaded }: Scene, { target }: Action): Reach {
   if (trust === 'remote') return { origin: new URL(loaded.uri).origin };
-  return trust === 'installed' && target.startsWith('{') ? 'public' : 'any';
+  return trust === 'installed' && HOST_OF_CALLER.test(target) ? 'public' : 'any';
 }
 
 function absolute(scene: Scene, url: string): string {
   const { loaded, trust } = scene;
   if (trust === 'remote' && /^file:/iu.test(url))
-    throw new ActionRefusedError(
+    throw new RefusedError(
       fail('FILE_NOT_ALLOWED', `A page from the web may not lead to files of this machine: ${url}`),
     );
   if (URL.canParse(url)) return url;
@@ -126,7 +129,7 @@ function valuesOf(scene: Scene, action: Action, inputs: Inputs): BodyValues {
     isDeclared: (name) => action.fields.some((field) => field.name === name),
     readFile: async (path) => {
       const data = await readAgentFile(call, path, trust);
-      if (!Buffer.isBuffer(data)) throw new ActionRefusedError(data);
+      if (!Buffer.isBuffer(data)) throw new RefusedError(data);
       return data;
     },
   };

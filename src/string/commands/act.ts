@@ -66,5 +66,5 @@ async function pageOf(call: CommandCall): Promise<LoadedPage | Failure> {
 
 /** Values may go on over many lines. */
 export function textOf({ line }: CommandCall): string {
-  return line.body === undefined ? line.args : `${line.args}\n${line.body}`;
+  return line.rest;
 }

@@ -7,7 +7,6 @@ import { isInside } from '../../host/files/is-inside.js';
 import { parsePage } from '../document/page.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { describePackage } from '../actions/describe-package.js';
-import { PackageError, refuse } from '../packages/package-files.js';
 import {
   folderOfPackage,
   type PackageKind,
@@ -20,6 +19,7 @@ import {
 } from '../packages/package-store.js';
 import { type PackageSource, readLocal, readRemote } from '../packages/read-source.js';
 import { readRegistry } from '../packages/registry.js';
+import { RefusedError, refuse } from '../refused.js';
 import { type CommandResult, confirm, fail, succeed } from '../result.js';
 import { MAX_SEGMENT_CHARS } from '../topic.js';
 import type { Command, CommandCall } from '../command.js';
@@ -177,7 +177,7 @@ async function guard(
   try {
     return await run();
   } catch (thrown) {
-    if (thrown instanceof PackageError) return thrown.failure;
+    if (thrown instanceof RefusedError) return thrown.failure;
     if (thrown instanceof UnterminatedQuoteError) return fail('INVALID_PAYLOAD', thrown.message);
     if (thrown instanceof StoreCorruptError) return fail('LOAD_ERROR', thrown.message);
     if (thrown instanceof FilesError) return runtime.files.explain(thrown, line.args);

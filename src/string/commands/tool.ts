@@ -38,17 +38,17 @@ async function runTool(call: CommandCall): Promise<CommandResult> {
   if (action === undefined) return fail('NOT_FOUND', `Action not found: "${wanted}"`, names);
   const own = parseTopic(`app:${name}`);
   const scene = await openScene(call, loaded, [...(own?.type === 'app' ? [own] : []), ...topicScope(call)]);
-  const unset = /^(?:--help|-h)$/u.test(args.trim()) ? undefined : findUnset(scene);
+  const unset = /^(?:--help|-h)$/u.test(args.trim()) ? undefined : findUnset(scene, name);
   return unset ?? (await runAction(scene, action, args));
 }
 
-function findUnset({ loaded, env }: Scene): Failure | undefined {
+function findUnset({ loaded, env }: Scene, tool: string): Failure | undefined {
   const missing = loaded.page.frontmatter.env.find(({ name }) => !env.has(name));
   if (missing === undefined) return undefined;
   const about = missing.description === undefined ? '' : ` — "${missing.description}"`;
   return fail(
     'INVALID_PAYLOAD',
     `ERROR(ENV_REQUIRED): tool requires $${missing.name}${about}`,
-    `Set it in an app topic: /set $${missing.name} = "..."`,
+    `Set it in app:${tool}: /set $${missing.name} = "..."`,
   );
 }

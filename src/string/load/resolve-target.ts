@@ -49,6 +49,8 @@ export function resolveWritten(
   if (isWeb(base)) {
     if (scheme === 'file')
       return fail('FILE_NOT_ALLOWED', `A page from the web may not lead to files of this machine: ${href}`);
+    if (scheme === 'app' || scheme === 'tool' || scheme === 'bash')
+      return fail('POLICY_DENIED', `A page from the web may not open apps, tools or shells: ${href}`);
     return scheme !== undefined && !isWeb(text)
       ? unsupported(href)
       : relativeWeb(text, base, reachFrom(base));

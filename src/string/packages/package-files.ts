@@ -1,8 +1,7 @@
 // The files of a package while it is on its way: names, bytes, and whether they may be run.
 
 import { createHash } from 'node:crypto';
-import { LocalError } from '../../base/errors.js';
-import { type Failure, fail } from '../result.js';
+import { refuse } from '../refused.js';
 
 /** Of one package. */
 export const MAX_PACKAGE_FILES = 500;
@@ -17,16 +16,6 @@ export const MAIN = 'string.md';
 export interface PackageFile {
   readonly data: Buffer;
   readonly executable: boolean;
-}
-
-export class PackageError extends LocalError {
-  override readonly name = 'PackageError';
-  readonly failure: Failure;
-
-  constructor(failure: Failure) {
-    super('package_refused', failure.message);
-    this.failure = failure;
-  }
 }
 
 export class PackageFiles {
@@ -49,7 +38,7 @@ export class PackageFiles {
     return this.#files.entries();
   }
 
-  /** Throws PackageError for a name that leads elsewhere, and when there are too many. */
+  /** Throws RefusedError for a name that leads elsewhere, and when there are too many. */
   add(path: string, file: PackageFile): void {
     if (!isFitPath(path)) refuse('LOAD_ERROR', `Not a path inside of a package: ${JSON.stringify(path)}`);
     if (this.#files.has(path)) refuse('LOAD_ERROR', `The package has ${path} twice`);
@@ -84,8 +73,4 @@ export function hashOf(data: Buffer | string): string {
 export function isFitPath(path: string): boolean {
   if (path === '' || path.length > MAX_PACKAGE_PATH_CHARS || /[\0\\\r\n]/u.test(path)) return false;
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
-}
-
-export function refuse(code: Failure['code'], message: string, ...context: string[]): never {
-  throw new PackageError(fail(code, message, ...context));
 }

@@ -9,7 +9,8 @@ import { pin } from '../../host/files/walk.js';
 import type { AgentFiles } from '../files/agent-files.js';
 import { guardedRequest, type GuardedResponse, type Reach } from '../web/guarded-request.js';
 import { AddressRefusedError, RequestFailedError } from '../web/request-errors.js';
-import { hashOf, MAIN, MAX_PACKAGE_BYTES, MAX_PACKAGE_FILES, PackageFiles, refuse } from './package-files.js';
+import { refuse } from '../refused.js';
+import { hashOf, MAIN, MAX_PACKAGE_BYTES, MAX_PACKAGE_FILES, PackageFiles } from './package-files.js';
 
 const ACCEPT = 'application/json, text/markdown, text/plain';
 /** Never part of a package. */
@@ -42,7 +43,7 @@ export interface PackageSource {
   readonly wantsLink: boolean;
 }
 
-/** Throws PackageError, FilesError. */
+/** Throws RefusedError, FilesError. */
 export async function readLocal(
   files: AgentFiles,
   path: string,
@@ -91,7 +92,7 @@ async function readOne(
   return { data, executable };
 }
 
-/** Throws PackageError. */
+/** Throws RefusedError. */
 export async function readRemote(
   url: string,
   reach: Reach,

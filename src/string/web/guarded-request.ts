@@ -99,6 +99,8 @@ export async function guardedRequest(asked: GuardedRequest): Promise<GuardedResp
 }
 
 function follow(from: Step, status: number, location: string, fromPublic: boolean): Step {
+  if (URL.canParse(location) && !/^https?:/iu.test(location))
+    throw new AddressRefusedError(location, 'a redirect may not leave the web');
   const url = parseUrl(location, from.url);
   const keepsMethod = status === 307 || status === 308 || from.method === 'GET' || from.method === 'HEAD';
   const sameOrigin = url.origin === from.url.origin;

@@ -173,4 +173,5 @@ export const stringHttp = {
   'string/bin/flags': ours('--help has examples, --version the version, and an unknown flag is told', 'CLI'),
   'string/bin/second': ours('a second daemon on the same port says who is there', 'CLI'),
   'string/bin/signals': ours('SIGTERM and SIGINT end it in order', 'CLI'),
+  'string/bin/with-stdin': ours('--end-with-stdin: it ends with whoever holds its standard input', 'CLI'),
 } as const satisfies Readonly<Record<string, Clause>>;

@@ -71,3 +71,11 @@ verifies('string/bin/signals', async (_, skip) => {
     expect(stringd.stderr).not.toMatch(/error/i);
   }
 });
+
+verifies('string/bin/with-stdin', async (_, skip) => {
+  skipForeign(skip);
+  await using stringd = await StringdUnderTest.start({ args: ['--end-with-stdin'] });
+  expect((await stringd.ask('/health')).status).toBe(200);
+  stringd.endInput();
+  expect(await stringd.ended).toEqual({ code: 0, signal: null });
+});

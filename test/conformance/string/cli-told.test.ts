@@ -5,6 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'vitest';
+import { REACH_TIMEOUT_MS } from '../../../src/client/string/browser.js';
 import { LOOK_TIMEOUT_MS } from '../../../src/cli/string/daemon-control.js';
 import { string } from '../kit/string-cli.js';
 import { shareStringd } from '../kit/stringd-under-test.js';
@@ -102,12 +103,17 @@ verifies('string/cli/silent-port', async () => {
   await withServer(createServer(), async (place) => {
     const unused = { ...place, base: join(place.base, 'unused') };
     const cwd = place.base;
+    const asking = string(place, ['--no-start', '/info']);
     const replies = ['status', 'stop'].map((verb) => string(unused, ['daemon', verb], { cwd }));
     for (const { code, stderr } of await Promise.all(replies))
       expect([code, stderr]).toEqual([
         1,
         expect.stringContaining(`says nothing for ${LOOK_TIMEOUT_MS / 1000} s`),
       ]);
+    const asked = await asking;
+    expect([asked.code, asked.stdout]).toEqual([1, '']);
+    expect(asked.stderr).toContain(`nothing was said for ${REACH_TIMEOUT_MS / 1000} s`);
+    expect(asked.stderr).toContain(`Another program has port ${place.port}`);
   });
 });
 
@@ -132,6 +138,8 @@ verifies('string/cli/mcp-config', async () => {
       env: { STRING_PORT: '4000', STRING_DATA_DIR: join(place.base, 'odd/data'), STRING_AGENT_ID: 'me' },
     });
   }
+  const codex = await string(place, ['mcp', 'config', '--client', 'codex'], { env });
+  expect(codex.stdout).toContain(`STRING_DATA_DIR = "${join(place.base, 'odd/data')}"`);
 });
 
 verifies('string/cli/send-input', async () => {

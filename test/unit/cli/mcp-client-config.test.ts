@@ -35,6 +35,10 @@ test('what is set now is handed on, in the words of each', () => {
   expect(JSON.parse(content('opencode-2'))).toMatchObject({
     mcp: { servers: { rex: { environment: values } } },
   });
+  const variables = ['STRING_PORT', 'STRING_ROOT'];
+  expect(parse(clientConfig('codex', { ...entry, variables, values }).content)).toMatchObject({
+    mcp_servers: { rex: { env: values, env_vars: ['STRING_ROOT'] } },
+  });
 });
 
 test('an agent that is not known is refused with those that are, and a name that is none too', () => {

@@ -81,6 +81,28 @@ describe('what a caller gives', () => {
     expect(await place.act('/act.two "x')).toMatchObject({ code: 'INVALID_PAYLOAD' });
   });
 
+  test('what is quoted goes on over lines, to the byte', async () => {
+    await using place = makeActPlace();
+    await place.page(fence('bytes', `CLI printf '%s' {text} | od -An -tx1`, '  text: string'));
+    for (const text of ['a \r\n\r\nb', 'a\r\nb', ' \t\n  b ', '\r', '\n\n'])
+      expect((await place.act(`/act.bytes "${text}"`)).content.trim()).toBe(
+        (Buffer.from(text).toString('hex').match(/../gu) ?? []).join(' '),
+      );
+  });
+
+  test('a switch takes its value, or none; fields go out as they were declared', async () => {
+    await using place = makeActPlace();
+    await place.page(
+      fence('all', `CLI printf '%s ' {...args}`, '  a: string', '  on: boolean', '  b: string'),
+    );
+    for (const [given, sent] of [
+      ['--on no x y', '--a x --on no --b y'],
+      ['--b y --on x', '--a x --on true --b y'],
+      ['--on=false --b 1', '--on false --b 1'],
+    ] as const)
+      expect((await place.act(`/act.all ${given}`)).content).toBe(sent);
+  });
+
   test('required, bare, wrong', async () => {
     await using place = makeActPlace();
     await place.page(

@@ -19,9 +19,10 @@ async function meetStranger(): Promise<Stranger> {
   const pages: Record<string, string> = {};
   const web = await startEcho(({ path }, response) => {
     const page = pages[path];
-    if (path === '/away') response.writeHead(302, { location: `${other.url}/exec` }).end();
+    const away = { '/away': `${other.url}/exec`, '/passwd': 'file:///etc/passwd' }[path];
+    if (away !== undefined) response.writeHead(302, { location: away }).end();
     if (page !== undefined) response.setHeader('content-type', 'text/markdown').end(page);
-    return path === '/away' || page !== undefined;
+    return away !== undefined || page !== undefined;
   });
   return {
     place,
@@ -76,6 +77,7 @@ describe('a page from the web', () => {
       'http://10.0.0.1/',
       'file:///etc/passwd',
       '/away',
+      '/passwd',
       '{to}',
     ];
     await stranger.open(
@@ -248,8 +250,24 @@ describe('what a page from the web cannot do by other ways', () => {
     await place.act('/install ~/p');
     await stranger.open('[@go Go](app:mine) [@tool Tool](tool:mine)');
     for (const cmd of ['/open @go', '/open @tool'])
-      expect(await place.act(cmd), cmd).toMatchObject({ code: 'LOAD_ERROR' });
+      expect(await place.act(cmd), cmd).toMatchObject({ code: 'POLICY_DENIED' });
     expect(existsSync(join(place.home, 'opened'))).toBe(false);
+  });
+
+  test('have a file of this machine named as its requirements', async () => {
+    await using stranger = await meetStranger();
+    const fails = fence('fails', 'GET /x', '  n: number');
+    for (const [path, isNamed] of [
+      ['file:///etc/passwd', false],
+      ['~/secret.md', false],
+      ['app:mine', false],
+      ['setup.md', true],
+    ] as const) {
+      await stranger.open(`[!requirements](${path})\n${fails}`);
+      const { content } = await stranger.place.act('/act.fails no-number');
+      expect([path, content.includes('Setup info: /open setup.md')]).toEqual([path, isNamed]);
+      expect(content.includes('Setup info')).toBe(isNamed);
+    }
   });
 
   test('set a variable that programs may be steered by', async () => {

@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -163,10 +164,29 @@ describe('/install', () => {
     await place.act('/install ~/p');
     expect((await place.run('app:peek', '/act.x')).content).toBe('first');
     place.file('packages/peek/tsv.mjs', 'console.log("second")');
-    expect(await place.run('app:peek', '/act.x')).toMatchObject({ code: 'POLICY_DENIED' });
-    expect((await place.run('app:peek', '/act.y')).content).toBe('y');
+    for (const cmd of ['/act.x', '/act.y'])
+      expect(await place.run('app:peek', cmd), cmd).toMatchObject({ code: 'POLICY_DENIED' });
     expect((await place.act('/install ~/packages/peek')).ok).toBe(true);
     expect((await place.run('app:peek', '/act.x')).content).toBe('second');
+  });
+
+  test('a file that no command names may be loaded by one that does: it counts too, records do not', async () => {
+    await using place = makeActPlace();
+    place.file('p/string.md', APP('peek', fence('x', 'CLI node ./main.mjs')));
+    place.file('p/main.mjs', 'import("./lib/part.mjs")');
+    place.file('p/lib/part.mjs', 'console.log("first")');
+    place.file('p/notes.csv', 'a,b');
+    await place.act('/install ~/p');
+    place.file('packages/peek/notes.csv', 'a,b,c');
+    for (let n = 0; n < 2; n++) expect((await place.run('app:peek', '/act.x')).content).toBe('first');
+    place.file('packages/peek/lib/part.mjs', 'console.log("other")');
+    const refused = await place.run('app:peek', '/act.x');
+    expect(refused).toMatchObject({ code: 'POLICY_DENIED' });
+    expect(refused.content).toContain('lib/part.mjs has changed');
+    place.file('packages/peek/lib/part.mjs', 'console.log("first")');
+    expect((await place.run('app:peek', '/act.x')).content).toBe('first');
+    rmSync(join(place.home, 'packages/peek/main.mjs'));
+    expect((await place.run('app:peek', '/act.x')).content).toContain('main.mjs has changed');
   });
 
   test('from the web: a document, a manifest with its files, one that lies, one that leads out', async () => {
