@@ -52,7 +52,8 @@ export async function changeText(
 
 export function changeBlock(call: CommandCall, target: EditTarget, body: string): Promise<CommandResult> {
   const { file, shown, block: id = '' } = target;
-  const lines = countLines(body);
+  // One break is what ends the last line of a body; a body of nothing else empties the block.
+  const lines = /^\r?\n?$/u.test(body) ? 0 : countLines(body);
   return changeText(
     call,
     target,

@@ -6,6 +6,7 @@ import type { CommandLine } from '../command-line.js';
 import type { CommandCall } from '../command.js';
 import type { LineRange } from '../edit/edit-text.js';
 import { pathOfUri } from '../files/agent-files.js';
+import { resolveWritten } from '../load/resolve-target.js';
 import { type Failure, fail } from '../result.js';
 
 export interface EditTarget {
@@ -28,6 +29,7 @@ export interface EditArguments {
 
 /** Quoted parts, and what touches them. */
 const QUOTED = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"'])+/u;
+const SHORTCUT = /^@[\w.-]+$/u;
 const RANGE = /:L(\d{1,9})(?:-L?(\d{1,9}))?$/u;
 
 /**
@@ -68,6 +70,15 @@ export function resolveEditTarget(call: CommandCall, raw: string, usage: string)
   if (path.endsWith('/')) return fail('INVALID_TARGET', `A folder, not a file: ${path}`);
   if (block === '') return fail('INVALID_TARGET', `Block without a name: ${raw}`);
   try {
+    const named = SHORTCUT.test(path) ? resolveShortcut(call, path) : undefined;
+    if (named?.ok === false) return named;
+    if (named !== undefined) {
+      const file = files.shorten(named.path);
+      const part = named.block !== undefined && path === raw ? named.block : block;
+      const shown =
+        path === raw && part !== undefined ? `${file}#${part}` : `${file}${raw.slice(path.length)}`;
+      return { ok: true, path: named.path, shown, file, block: part, lines };
+    }
     if (path !== '') {
       const absolute = path.startsWith('file:') ? pathOfUri(path) : files.resolve(call.session, path);
       if (absolute === undefined) return fail('INVALID_TARGET', `Not a file address: ${path}`);
@@ -94,6 +105,40 @@ export function isThere(call: CommandCall, target: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Undefined for a file that has such a name. */
+function resolveShortcut(
+  call: CommandCall,
+  name: string,
+): { readonly ok: true; readonly path: string; readonly block: string | undefined } | Failure | undefined {
+  const { session, runtime } = call;
+  const found = session.shortcuts.resolve(name);
+  if (found === undefined)
+    return isThere(call, name)
+      ? undefined
+      : fail(
+          'NOT_FOUND',
+          `Shortcut not found: ${name}`,
+          'Recovery: /nav page shows the shortcuts of this page.',
+          `A file of that name is ./${name}`,
+        );
+  if (typeof found.value !== 'string')
+    return fail('INVALID_TARGET', `${name} is a value for actions, not a page: (${found.value.join(', ')})`);
+  const [path = '', block] = found.value.split('#', 2);
+  const base = session.document?.uri;
+  const isTyped = found.kind === 'value' || base === undefined;
+  if (path === '' && base === undefined) return fail('INVALID_TARGET', 'No document open.');
+  const place =
+    path === ''
+      ? ({ ok: true, path: pathOfUri(base ?? '') } as const)
+      : isTyped
+        ? ({ ok: true, path: runtime.files.resolve(session, path) } as const)
+        : resolveWritten(call, path, base);
+  if (!place.ok) return place;
+  if (!('path' in place) || place.path === undefined)
+    return fail('INVALID_TARGET', `Only files can be edited: ${found.value}`);
+  return { ok: true, path: place.path, block: block === '' ? undefined : block };
 }
 
 function splitTarget(

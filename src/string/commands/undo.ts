@@ -7,22 +7,28 @@ import { describeDifference, sha256Of } from './change-file.js';
 import { countLines } from '../edit/edit-text.js';
 import { reverse } from '../edit/splice.js';
 import { readTextFile, type TextFile } from '../edit/text-file.js';
-import type { KeptStep } from '../edit/undo-store.js';
+import { type KeptStep, UndoUnreadableError } from '../edit/undo-store.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import type { Command, CommandCall } from '../command.js';
 import { cutText } from './verify.js';
 
+const USAGE = '/undo [--skip]';
+
 export const undoCommand: Command = {
   name: 'undo',
   group: 'edit',
-  usage: '/undo [--skip]',
+  usage: USAGE,
   summary: 'take back the last edit of this topic, then the one before it; --skip forgets one',
   run: async (call) => {
-    const { runtime, session, line } = call;
+    const { runtime, line } = call;
+    const asked = line.args.trim();
+    if (asked !== '' && asked !== '--skip')
+      return fail('INVALID_PAYLOAD', `Unknown: /undo ${asked}`, `Usage: ${USAGE}`);
     for (;;) {
-      const step = await runtime.undo.last(session.topic.name);
+      const step = await lastStep(call);
       if (step === undefined) return fail('NOT_FOUND', 'Nothing to undo.');
-      if (line.args.trim() === '--skip') {
+      if ('ok' in step) return step;
+      if (asked === '--skip') {
         await runtime.undo.drop(step.file);
         return {
           ok: true,
@@ -36,6 +42,15 @@ export const undoCommand: Command = {
     }
   },
 };
+
+async function lastStep({ runtime, session }: CommandCall): Promise<KeptStep | Failure | undefined> {
+  try {
+    return await runtime.undo.last(session.topic.name);
+  } catch (thrown) {
+    if (!(thrown instanceof UndoUnreadableError)) throw thrown;
+    return fail('INTERNAL_ERROR', thrown.message, 'Nothing was written, nothing is forgotten. Try again.');
+  }
+}
 
 /** `not-needed`: the edit was never made, or is taken back already; the daemon ended in between. */
 async function revert(call: CommandCall, step: KeptStep): Promise<CommandResult | 'not-needed'> {

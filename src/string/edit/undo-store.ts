@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
-import { errnoOf, toError } from '../../base/errors.js';
+import { errnoOf, LocalError, toError } from '../../base/errors.js';
 import type { Log } from '../../base/log.js';
 import { makeFolders } from '../../host/make-folders.js';
 import { replaceFile } from '../../host/store/replace-file.js';
@@ -38,6 +38,15 @@ export interface UndoStep extends Splice {
 
 export type KeptStep = UndoStep & { readonly file: string };
 
+/** The step is there, but not to be had in this moment: too many files are open, the disk does not answer. */
+export class UndoUnreadableError extends LocalError {
+  override readonly name = 'UndoUnreadableError';
+
+  constructor(cause: Error) {
+    super('undo_unreadable', `The last edit cannot be read back now: ${cause.message}`, { cause });
+  }
+}
+
 export class UndoStore {
   readonly #folder: string;
   readonly #log: Log;
@@ -61,19 +70,34 @@ export class UndoStore {
     return file;
   }
 
-  /** The newest. One that cannot be read is no step, and is removed. */
+  /** The newest. One that makes no sense is no step, and is removed. Throws UndoUnreadableError. */
   async last(topic: string): Promise<KeptStep | undefined> {
     const folder = this.#folderOf(topic);
-    for (const name of (await namesIn(folder)).toReversed()) {
+    for (const name of (await this.#namesOf(folder)).toReversed()) {
       const file = join(folder, name);
+      let data: Buffer;
       try {
-        return { ...parseStep(await readFile(file)), file };
+        data = await readFile(file);
+      } catch (thrown) {
+        if (errnoOf(thrown) === 'ENOENT') continue;
+        throw new UndoUnreadableError(toError(thrown));
+      }
+      try {
+        return { ...parseStep(data), file };
       } catch (thrown) {
         this.#log.warn('a step back cannot be used', { file: name, error: toError(thrown) });
         await this.drop(file);
       }
     }
     return undefined;
+  }
+
+  async #namesOf(folder: string): Promise<string[]> {
+    try {
+      return await namesIn(folder);
+    } catch (thrown) {
+      throw new UndoUnreadableError(toError(thrown));
+    }
   }
 
   async drop(file: string): Promise<void> {

@@ -50,6 +50,7 @@ const Saved = z.object({
   cwd: z.optional(z.string()),
   shortcuts: z.optional(Shortcuts),
   facts: z.optional(Facts),
+  seen: z.optional(z.array(z.tuple([z.string(), z.number(), z.number()]))),
 });
 
 /**
@@ -126,10 +127,11 @@ export class SessionStore {
         cwd,
         shortcuts,
         facts,
+        seen,
       } = Saved.parse(JSON.parse(readFileSync(file, 'utf8')));
       const topic = parseTopic(raw);
       if (topic === undefined) throw new Error(`no topic: ${raw}`);
-      const state: SessionState = { document, history, variables, cwd, shortcuts, facts };
+      const state: SessionState = { document, history, variables, cwd, shortcuts, facts, seen };
       return [new Session(topic, state)];
     } catch (thrown) {
       this.#log.warn('a saved topic cannot be used', { file: name, error: toError(thrown) });

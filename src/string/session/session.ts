@@ -4,7 +4,7 @@ import { LocalError } from '../../base/errors.js';
 import { byteLengthOf } from '../byte-length.js';
 import type { Topic } from '../topic.js';
 import { Shortcuts, type ShortcutsState } from './shortcuts.js';
-import { SeenFiles } from './seen-files.js';
+import { SeenFiles, type SeenState } from './seen-files.js';
 
 /** Pages that `/back` can return to; older ones are forgotten. */
 export const MAX_HISTORY = 100;
@@ -46,6 +46,7 @@ export interface SessionState {
   readonly cwd: string | undefined;
   readonly shortcuts?: ShortcutsState | undefined;
   readonly facts?: PageFacts | undefined;
+  readonly seen?: SeenState | undefined;
 }
 
 export class Session {
@@ -60,14 +61,15 @@ export class Session {
   facts: PageFacts | undefined;
   #variables = new Map<string, string>();
   #variableBytes = 0;
-  /** Not kept for the next daemon: what was read before it has to be read again. */
-  readonly seen = new SeenFiles();
+  /** What it has read, and may overwrite as long as it is still that. */
+  readonly seen: SeenFiles;
   /** Changed since it was last written down. */
   dirty = true;
 
   constructor(topic: Topic, state?: SessionState) {
     this.topic = topic;
     this.shortcuts = new Shortcuts(() => (this.dirty = true), state?.shortcuts);
+    this.seen = new SeenFiles(() => (this.dirty = true), state?.seen);
     if (state === undefined) return;
     this.#document = state.document;
     this.#history = state.history.slice(-MAX_HISTORY);
@@ -153,6 +155,7 @@ export class Session {
       cwd: this.#cwd,
       shortcuts: this.shortcuts.state,
       facts: this.facts,
+      seen: this.seen.state,
     };
   }
 

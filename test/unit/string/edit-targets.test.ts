@@ -43,6 +43,50 @@ test('a quoted name is what is inside of the quotes, to every command that takes
   expect((await place.run('main', "/open 't.md")).ok).toBe(true);
 });
 
+test('a shortcut names the file that it leads to, and its block', async () => {
+  await using place = makePlace();
+  put(place, 'menu.md', '[@log The log](log.md)\n');
+  put(place, 'log.md', 'one\n\n<!-- #b -->\nold\n<!-- /b -->\n');
+  put(
+    place,
+    'index.md',
+    '[!nav:main](menu.md)\n[@log Log](log.md) [@part Part](log.md#b) [@web Web](https://example.org/x.md) [@top Top](#top)\n',
+  );
+  await place.run('main', '/open index.md');
+  expect((await place.run('main', '/edit @log')).content).toMatch(
+    /^\[editing: ~\/log\.md\]\n---\n 1 \| one\n/,
+  );
+  expect((await place.run('main', '/edit @part\nnew')).content).toMatch(/^Edited ~\/log\.md#b \(1 lines\)\n/);
+  expect((await place.run('main', '/edit @main.log:L1\nfirst')).ok).toBe(true);
+  expect((await place.run('main', '/append @page.log\nlast\n')).ok).toBe(true);
+  expect((await place.run('main', '/verify @log#b')).content).toBe(
+    'Verified ~/log.md#b (1 lines, 3 chars)\n---\nnew',
+  );
+  expect(get(place, 'log.md')).toBe('first\n\n<!-- #b -->\nnew\n<!-- /b -->\nlast\n');
+  expect(await place.run('main', '/edit @web')).toMatchObject({
+    code: 'INVALID_TARGET',
+    content: 'Only files can be edited: https://example.org/x.md',
+  });
+  expect(await place.run('main', '/edit @none')).toMatchObject({
+    code: 'NOT_FOUND',
+    content: expect.stringMatching(/^Shortcut not found: @none\n/) as string,
+  });
+  // A file may have such a name: by its path, or when there is no such shortcut.
+  await place.run('main', '/write ./@none\nx');
+  expect((await place.run('main', '/edit @none')).content).toContain(' 1 | x');
+  await place.run('main', '/write @scope/x.md\nx');
+  expect(get(place, '@scope/x.md')).toBe('x');
+  expect(await place.run('fresh', '/edit @log')).toMatchObject({ code: 'NOT_FOUND' });
+});
+
+test('a block that was emptied has no lines', async () => {
+  await using place = makePlace();
+  put(place, 'a.md', '<!-- #b -->\nold\n<!-- /b -->\n');
+  expect((await place.run('main', '/edit a.md#b\n\n')).content).toMatch(/^Edited a\.md#b \(0 lines\)\n/);
+  expect(get(place, 'a.md')).toBe('<!-- #b -->\n<!-- /b -->\n');
+  expect((await place.run('main', '/edit a.md#b\none\n\n')).content).toMatch(/^Edited a\.md#b \(2 lines\)\n/);
+});
+
 test('a name that ends with a slash is no file', async () => {
   await using place = makePlace();
   for (const cmd of [

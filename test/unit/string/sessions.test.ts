@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openLog } from '../../../src/base/log.js';
 import { MAX_SESSION_FILE_BYTES, SessionStore } from '../../../src/string/session/session-store.js';
+import { MAX_SAVED_SEEN_FILES, SeenFiles } from '../../../src/string/session/seen-files.js';
 import { MAX_TOPICS, Sessions, TooManyTopicsError } from '../../../src/string/session/sessions.js';
 import { makePlace, topicOf } from './place.js';
 
@@ -49,6 +50,30 @@ test('what was closed stays closed, and what was acknowledged is on disk before 
   await place.runtime.discard();
   await place.restart();
   expect(place.runtime.topics()).toEqual([]);
+});
+
+test('a file that was read before a restart may be overwritten as long as nobody has changed it', async () => {
+  await using place = makePlace();
+  for (const name of ['a.md', 'b.md']) {
+    writeFileSync(join(place.home, name), 'old');
+    await place.run('main', `/open ${name}`);
+  }
+  await place.restart();
+  writeFileSync(join(place.home, 'b.md'), 'somebody else');
+  expect(await place.run('main', '/write a.md\nnew')).toMatchObject({ ok: true });
+  expect(await place.run('main', '/write b.md\nnew')).toMatchObject({ code: 'CONFLICT' });
+  await place.restart();
+  expect(await place.run('main', '/write a.md\nnewer')).toMatchObject({ ok: true });
+  expect(await place.run('other', '/write a.md\nmine')).toMatchObject({ code: 'CONFLICT' });
+});
+
+test('of the files that were read the last MAX_SAVED_SEEN_FILES are written down', () => {
+  const seen = new SeenFiles();
+  for (let at = 0; at <= MAX_SAVED_SEEN_FILES; at++) seen.note(`/f${at}`, { mtimeMs: at, size: 1 });
+  expect(seen.state).toHaveLength(MAX_SAVED_SEEN_FILES);
+  const again = new SeenFiles(() => {}, seen.state);
+  expect(again.compare('/f0', { mtimeMs: 0, size: 1 })).toBe('never');
+  expect(again.compare('/f1', { mtimeMs: 1, size: 1 })).toBe('same');
 });
 
 test('a shell is not claimed to run after a restart; its topic and variables are there', async () => {

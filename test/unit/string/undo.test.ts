@@ -1,6 +1,15 @@
 // The way back from edits: step by step, to the byte, and never over the work of others.
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -81,6 +90,31 @@ describe('/undo', () => {
     writeFileSync(join(folder, '000000000003.undo'), '{"path":"/x"}\n');
     expect(await place.run('main', '/undo')).toMatchObject({ ok: true });
     expect(get(place, 'a.md')).toBe('old');
+  });
+
+  test('keeps a step that cannot be read in this moment', async () => {
+    await using place = makePlace();
+    put(place, 'a.md', 'old');
+    await place.run('main', '/replace a.md\nold\n---\nnew');
+    const newest = join(place.dataDir, 'undo/default/main/000000000002.undo');
+    mkdirSync(newest);
+    for (const cmd of ['/undo', '/undo --skip'])
+      expect(await place.run('main', cmd)).toMatchObject({ code: 'INTERNAL_ERROR' });
+    expect(get(place, 'a.md')).toBe('new');
+    rmdirSync(newest);
+    expect(await place.run('main', '/undo')).toMatchObject({ ok: true });
+    expect(get(place, 'a.md')).toBe('old');
+  });
+
+  test('takes no other word than --skip', async () => {
+    await using place = makePlace();
+    await place.run('main', '/write a.md\nx');
+    for (const word of ['a.md', '2', '--skip x', '--all'])
+      expect(await place.run('main', `/undo ${word}`)).toMatchObject({
+        code: 'INVALID_PAYLOAD',
+        content: `Unknown: /undo ${word}\nUsage: /undo [--skip]`,
+      });
+    expect(get(place, 'a.md')).toBe('x');
   });
 
   test('is forgotten with the topic', async () => {
