@@ -50,6 +50,8 @@ export interface Command {
 export interface CommandCall {
   readonly line: CommandLine;
   readonly session: Session;
+  /** The topic in which it was said, when that is another one. */
+  readonly from?: Session | undefined;
   readonly runtime: RuntimeParts;
   readonly signal: AbortSignal;
   /** Output while the command runs, for clients that asked for it. */

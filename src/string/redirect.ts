@@ -1,21 +1,24 @@
 // Where and when a command is really run: whose turn it has to wait for, if any.
 
 import { parseCommandLine } from './command-line.js';
+import { readOpenArguments } from './open-arguments.js';
 import { OUT_OF_TURN } from './bash/meta-commands.js';
 import { isHub, parseTopic, type Topic, type TopicOptions } from './topic.js';
 
 /**
  * The topic whose turn the command has to wait for: the caller's own, or the one that it opens (`/open app:x`,
- * `/open bash:x`, `/open <hub>`), whoever says it.
+ * `/open bash:x`, `/open <hub>`, `/open --tab x …`), whoever says it.
  */
 export function targetOf(topic: Topic, cmd: string, options: TopicOptions = {}): Topic {
   if (topic.type === 'bash') return topic; // there it is text for the shell
   if (!OPENS.test(cmd)) return topic;
   const line = parseCommandLine(cmd);
   if (line?.verb !== 'open' || line.suffix !== undefined) return topic;
-  const [word = ''] = line.args.split(/[\s#]/u, 1);
-  if (!isHub(word) && !/^(?:app|bash):/u.test(word)) return topic;
-  return parseTopic(word, options) ?? topic;
+  const { target, tab } = readOpenArguments(line.args);
+  const [word = ''] = target.split(/[\s#]/u, 1);
+  if (isHub(word) || /^(?:app|bash):/u.test(word)) return parseTopic(word, options) ?? topic;
+  const fork = tab === undefined || tab === '' ? undefined : parseTopic(tab, options);
+  return fork?.type === 'tab' ? fork : topic;
 }
 
 /** Most commands open nothing, and need not be taken apart to see that. */

@@ -191,7 +191,8 @@ export class Runtime extends Resource {
   }
 
   async #dispatch(session: Session, { topic: asked, cmd, signal, emit }: RunCall): Promise<CommandResult> {
-    const call: Omit<CommandCall, 'line'> = { session, runtime: this.#parts, signal, emit };
+    const from = asked.name === session.topic.name ? undefined : this.#sessions.get(asked.name);
+    const call: Omit<CommandCall, 'line'> = { session, from, runtime: this.#parts, signal, emit };
     if (session.topic.type === 'bash') {
       const opens = asked.type !== 'bash' || opensShell(session.topic, cmd);
       return await (opens ? openShell(call) : runInShell(call, cmd));

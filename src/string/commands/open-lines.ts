@@ -30,7 +30,7 @@ export async function openLines(
     );
   const read = await readBytes(call, place);
   if ('ok' in read) return read;
-  const { data, uri, shown } = read;
+  const { data, uri, shown, manifest } = read;
   if (data.includes(0)) return fail('LOAD_ERROR', `Not a text file: ${shown}`);
   const part = cutLines(data, first, last);
   if (part.bytes === undefined)
@@ -43,7 +43,7 @@ export async function openLines(
     session.shortcuts.setPage([]);
     session.facts = undefined;
   }
-  session.show({ uri, title: known, block: null });
+  session.show({ uri, title: known, block: null, ...(manifest !== undefined && { manifest }) });
   const to = Math.min(last, part.lines);
   return succeed(
     `Opened ${shown} (lines ${first}-${to} of ${part.lines})`,
@@ -54,10 +54,12 @@ export async function openLines(
 async function readBytes(
   { runtime, signal }: CommandCall,
   place: Extract<Place, { ok: true }>,
-): Promise<{ data: Buffer; uri: string; shown: string } | Failure> {
+): Promise<{ data: Buffer; uri: string; shown: string; manifest?: string } | Failure> {
   if ('url' in place) {
-    const page = await fetchDocument(runtime.pages, place.url, place.reach, signal);
-    return page.ok ? { data: Buffer.from(page.source), uri: page.uri, shown: page.uri } : page;
+    const page = await fetchDocument(runtime.pages, place, signal);
+    if (!page.ok) return page;
+    const { uri, source, manifest } = page;
+    return { data: Buffer.from(source), uri, shown: uri, ...(manifest !== undefined && { manifest }) };
   }
   try {
     const { data } = await readFile(runtime.files.roots().files, place.path, {

@@ -2,9 +2,11 @@
 
 import { unquoteTarget } from '../arguments.js';
 import { placeOf } from '../load/load.js';
-import { isWeb, type Place, resolveTyped, resolveWritten } from '../load/resolve-target.js';
+import { isWeb, type Place, resolveTyped, resolveWritten, within } from '../load/resolve-target.js';
 import { renderHub } from '../hubs/pages.js';
-import { findApp, findToolAddress } from '../packages/find-package.js';
+import { readOpenArguments } from '../open-arguments.js';
+import { findApp } from '../packages/find-package.js';
+import { findTool } from '../packages/find-tool.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
 import { isHub, parseTopic } from '../topic.js';
@@ -16,13 +18,10 @@ import { showPlace } from './show-page.js';
 export const openCommand: Command = {
   name: 'open',
   group: 'navigate',
-  usage: '/open TARGET[#BLOCK] [--lines A-B]',
+  usage: '/open TARGET[#BLOCK] [--lines A-B] [--tab NAME]',
   summary: 'show a file, a directory, a web page, @shortcut, a hub, app:NAME or bash:NAME',
   run: open,
 };
-
-/** Before the target, or behind it. */
-const LINES = /^--lines(?:\s+|=)(\S+)(?=\s)|(?:^|\s)--lines(?:(?:\s+|=)(\S+))?\s*$/u;
 
 interface Target {
   readonly ok: true;
@@ -34,13 +33,18 @@ interface Target {
 
 async function open(call: CommandCall): Promise<CommandResult> {
   const { session, line } = call;
-  const lines = LINES.exec(line.args);
-  const range = lines === null ? undefined : (lines[1] ?? lines[2] ?? '');
-  const text = unquoteTarget(line.args.replace(LINES, '').trim());
+  const asked = readOpenArguments(line.args);
+  const { lines: range, tab } = asked;
+  const text = unquoteTarget(asked.target);
+  if (tab === '' || (tab !== undefined && parseTopic(tab)?.name !== session.topic.name))
+    return fail('INVALID_TARGET', `Not a tab: ${tab}`, 'Usage: /open TARGET --tab NAME');
   if (isHub(text)) return await renderHub(text, call);
   if (session.topic.type === 'hub' && text === '') return await renderHub(session.topic.name, call);
-  const target = findTarget(call, text);
+  // What is opened beside a page is named as that page names it, and is known there what is known here.
+  const from = tab === undefined ? undefined : call.from;
+  const target = await findTarget({ ...call, session: from ?? session }, text);
   if (!target.ok) return target;
+  if (from !== undefined && session.isEmpty) session.fork(from);
   const { place, block, instead } = target;
   if (range !== undefined) return await openLines(call, place, range);
   const show = (where: Target['place'], part: string | null): Promise<CommandResult> =>
@@ -56,31 +60,29 @@ async function open(call: CommandCall): Promise<CommandResult> {
   return literal.ok ? literal : result;
 }
 
-function findTarget(call: CommandCall, text: string): Target | Failure {
+async function findTarget(call: CommandCall, text: string): Promise<Target | Failure> {
   const { session, runtime } = call;
   const isApp = session.topic.type === 'app';
   if (text === '') return isApp ? appTarget(call, session.topic.name, null) : again(call);
-  if (text.startsWith('@')) return shortcutTarget(call, text);
+  if (text.startsWith('@')) return await shortcutTarget(call, text);
   const { path, block } = splitBlock(text);
   if (path === '' && block === null && session.document !== undefined)
     return fail('INVALID_TARGET', `Block without a name: ${text}`);
   if (path === '')
     return block === null || session.document === undefined
       ? noDocument()
-      : here(call, session.document.uri, block);
+      : here(call, session.document, block);
   if (path.startsWith('app:')) return appTarget(call, path, block);
-  if (path.startsWith('tool:')) {
-    const tool = findToolAddress(runtime, path.slice('tool:'.length));
-    return tool.ok ? here(call, tool.uri, block) : tool;
-  }
+  if (path.startsWith('tool:')) return await toolTarget(call, path.slice('tool:'.length), block);
   if (path.startsWith('bash:')) return fail('INVALID_TARGET', `Cannot be opened from here: ${text}`);
   if (/^[^/.:]+$/u.test(path) && Object.hasOwn(readRegistry(runtime.agent.home).apps, path))
     return appTarget(call, `app:${path}`, block);
-  return written(resolveTyped(call, path), block, () => resolveTyped(call, text));
+  const { manifest } = session.document ?? {};
+  return written(within(resolveTyped(call, path), manifest), block, () => resolveTyped(call, text));
 }
 
 /** A name of the page, or a value that an action has kept. */
-function shortcutTarget(call: CommandCall, text: string): Target | Failure {
+async function shortcutTarget(call: CommandCall, text: string): Promise<Target | Failure> {
   const { session } = call;
   const { path: name, block } = splitBlock(text);
   const found = session.shortcuts.resolve(name);
@@ -94,12 +96,13 @@ function shortcutTarget(call: CommandCall, text: string): Target | Failure {
     return fail('INVALID_TARGET', `${name} is a value for actions, not a page: (${found.value.join(', ')})`);
   const part = splitBlock(found.value);
   const wanted = block ?? part.block;
-  const base = session.document?.uri;
-  if (part.path === '') return base === undefined ? noDocument() : here(call, base, wanted ?? '');
-  if (base === undefined) return written(resolveTyped(call, part.path), wanted);
+  const { document } = session;
+  if (part.path === '') return document === undefined ? noDocument() : here(call, document, wanted ?? '');
+  if (document === undefined) return written(resolveTyped(call, part.path), wanted);
+  const { uri: base, manifest } = document;
   // A page from the web has no say in what is run here.
-  if (/^(?:app|tool):/u.test(part.path) && !isWeb(base)) return findTarget(call, part.path);
-  return written(resolveWritten(call, part.path, base), wanted, () =>
+  if (/^(?:app|tool):/u.test(part.path) && !isWeb(base)) return await findTarget(call, part.path);
+  return written(within(resolveWritten(call, part.path, base), manifest), wanted, () =>
     resolveWritten(call, found.value as string, base),
   );
 }
@@ -108,12 +111,19 @@ function appTarget(call: CommandCall, text: string, block: string | null): Targe
   const topic = parseTopic(text);
   if (topic?.type !== 'app') return fail('INVALID_TARGET', `Not an app: ${text}`);
   const app = findApp(call.runtime, topic.app);
-  return app.ok ? here(call, app.uri, block) : app;
+  return app.ok ? here(call, app, block) : app;
+}
+
+async function toolTarget(call: CommandCall, name: string, block: string | null): Promise<Target | Failure> {
+  if (!/^[A-Za-z0-9_-]+$/u.test(name)) return fail('INVALID_TARGET', `Not a tool: tool:${name}`);
+  const tool = await findTool(call, name);
+  if (tool.ok) return here(call, tool, block);
+  return tool.code === 'NOT_FOUND' ? { ...tool, message: `Tool '${name}' is not installed.` } : tool;
 }
 
 function again(call: CommandCall): Target | Failure {
   const { session } = call;
-  if (session.document !== undefined) return here(call, session.document.uri, session.document.block);
+  if (session.document !== undefined) return here(call, session.document, session.document.block);
   if (session.cwd !== undefined) return { ok: true, place: { ok: true, path: session.cwd }, block: null };
   return fail(
     'INVALID_TARGET',
@@ -122,8 +132,12 @@ function again(call: CommandCall): Target | Failure {
   );
 }
 
-function here(call: CommandCall, uri: string, block: string | null): Target {
-  return { ok: true, place: placeOf(call, uri), block };
+function here(
+  call: CommandCall,
+  { uri, manifest }: { readonly uri: string; readonly manifest?: string | undefined },
+  block: string | null,
+): Target {
+  return { ok: true, place: placeOf(call, uri, manifest), block };
 }
 
 function written(

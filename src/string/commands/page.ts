@@ -18,9 +18,9 @@ export const backCommand: Command = {
     const { session } = call;
     const previous = session.history.at(-1);
     if (previous === undefined) return fail('INVALID_TARGET', 'No previous page in history.');
-    const { uri, block } = previous;
+    const { uri, block, manifest } = previous;
     return showPlace(call, {
-      place: placeOf(call, uri),
+      place: placeOf(call, uri, manifest),
       block,
       verb: 'Back to',
       accept: (document) => session.goBack(document),
@@ -36,9 +36,9 @@ export const refreshCommand: Command = {
   run: (call) => {
     const { session } = call;
     if (session.document === undefined) return noDocument();
-    const { uri, block } = session.document;
+    const { uri, block, manifest } = session.document;
     return showPlace(call, {
-      place: placeOf(call, uri),
+      place: placeOf(call, uri, manifest),
       block,
       verb: 'Refreshed',
       accept: (document) => session.replaceDocument(document),

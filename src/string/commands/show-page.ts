@@ -3,7 +3,7 @@
 import { runDefaultAction } from '../actions/default-action.js';
 import { loadPlace } from '../load/load.js';
 import type { Place } from '../load/resolve-target.js';
-import { isManifest, keepView, viewPage } from '../view/view.js';
+import { documentOf, isManifest, keepView, viewPage } from '../view/view.js';
 import { describeDirectory } from '../files/list-directory.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type CommandResult, succeed } from '../result.js';
@@ -39,7 +39,7 @@ async function showPage(
 ): Promise<CommandResult> {
   const view = await viewPage(call, loaded, block);
   if ('ok' in view) return view;
-  accept({ uri: loaded.uri, title: loaded.page.title, block });
+  accept(documentOf(loaded, block));
   keepView(call.session, view);
   noteSeen(call, loaded);
   const more = block === null ? await runDefaultAction(call, loaded) : undefined;

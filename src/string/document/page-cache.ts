@@ -11,6 +11,8 @@ export interface CachedPage {
   readonly page: Page;
   /** What was fetched, when the page was made of it: HTML, say. */
   readonly original?: string;
+  /** The manifest that it is a file of. */
+  readonly manifest?: string;
   /** It came from the public internet, and is fetched again from there only: names can be made to lead elsewhere. */
   readonly isPublic?: boolean;
   /** By it one can tell whether this is still what would be read: a file's times and sizes, an ETag. */

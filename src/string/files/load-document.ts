@@ -34,6 +34,8 @@ export interface LoadedPage {
   readonly remote: boolean;
   /** What it was made of, when it was no Markdown. */
   readonly original?: string;
+  /** The address of the manifest that it is a file of. */
+  readonly manifest?: string;
   /** Told about a file that is not text. */
   readonly image?: boolean;
 }

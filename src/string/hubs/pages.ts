@@ -1,8 +1,10 @@
 // The page of each hub: what there is, and what can be done with it.
 
 import { renderInbox } from './inbox.js';
+import { join } from 'node:path';
 import type { CommandCall } from '../command.js';
 import { describeTopic } from './describe-topic.js';
+import { documentsIn } from '../packages/find-tool.js';
 import { readRegistry } from '../packages/registry.js';
 import { type CommandResult, show } from '../result.js';
 import type { Session } from '../session/session.js';
@@ -26,11 +28,19 @@ const PAGES: Readonly<Record<Hub, Page>> = {
   },
   tool: ({ runtime }) => {
     const { tools } = readRegistry(runtime.agent.home);
+    const own = documentsIn(join(runtime.agent.home, 'tools'));
+    const shared = runtime.toolsDir === undefined ? [] : documentsIn(runtime.toolsDir);
+    const rows = (files: readonly string[], folder: string): string[] =>
+      files.map((file) => `${file.replace(/\.md$/u, '')}  ${folder}/${file}`);
     return page('tool', [
       [
         `Installed (${Object.keys(tools).length})`,
         Object.entries(tools).map(([name, uri]) => `${name}  ${uri}`),
       ],
+      ...(own.length === 0 ? [] : [[`In ~/tools (${own.length})`, rows(own, '~/tools')] as const]),
+      ...(shared.length === 0
+        ? []
+        : [[`On this machine (${shared.length})`, rows(shared, runtime.toolsDir ?? '')] as const]),
       ['Run', ['/tool:NAME [args]', '/tool:NAME.ACTION [args]']],
       ['Manage', ['/install SOURCE --tool', '/uninstall NAME']],
     ]);

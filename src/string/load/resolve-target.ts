@@ -9,7 +9,13 @@ import { isLoopbackHost } from '../web/public-address.js';
 
 export type Place =
   | { readonly ok: true; readonly path: string }
-  | { readonly ok: true; readonly url: string; readonly reach: Reach };
+  | { readonly ok: true; readonly url: string; readonly reach: Reach; readonly manifest?: string };
+
+/** While a manifest is read, what is beside it is looked for in its files first. */
+export function within(place: Place | Failure, manifest: string | undefined): Place | Failure {
+  if (manifest === undefined || !place.ok || 'path' in place) return place;
+  return place.url.startsWith(new URL('.', manifest).href) ? { ...place, manifest } : place;
+}
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):/iu;
 

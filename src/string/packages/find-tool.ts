@@ -1,14 +1,12 @@
 // A tool by its name: one of the agent's own, one of this machine, one that was installed.
 
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { errnoOf } from '../../base/errors.js';
 import type { CommandCall } from '../command.js';
 import { loadPage, placeOf } from '../load/load.js';
-import { parsePage } from '../document/page.js';
+import { loadShared } from '../load/load-shared.js';
 import { pathOfUri } from '../files/agent-files.js';
-import { type LoadedPage, loadPath, MAX_DOCUMENT_BYTES } from '../files/load-document.js';
+import { type LoadedPage, loadPath } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
 import { readRegistry } from './registry.js';
 
@@ -58,25 +56,14 @@ async function findByName(call: Caller, folder: string, name: string): Promise<L
   return undefined;
 }
 
-/** Who put it there may do anything on this machine: no agent can. */
-function loadShared(path: string): LoadedPage | undefined {
-  try {
-    if (statSync(path).size > MAX_DOCUMENT_BYTES) return undefined;
-    const page = parsePage(readFileSync(path, 'utf8'));
-    return { ok: true, uri: pathToFileURL(path).href, path, remote: false, page, source: page.source };
-  } catch (thrown) {
-    if (errnoOf(thrown) !== undefined) return undefined;
-    throw thrown;
-  }
-}
-
 function findShared(folder: string, name: string): LoadedPage | undefined {
   return documentsIn(folder)
     .map((file) => loadShared(join(folder, file)))
     .find((loaded) => loaded?.page.frontmatter.name === name);
 }
 
-function documentsIn(folder: string): string[] {
+/** Of a folder, by their names. */
+export function documentsIn(folder: string): string[] {
   try {
     return readdirSync(folder)
       .filter((file) => file.endsWith('.md'))

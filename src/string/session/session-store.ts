@@ -19,6 +19,7 @@ const Document = z.object({
   uri: z.string(),
   title: z.nullable(z.string()),
   block: z.nullable(z.string()),
+  manifest: z.optional(z.string()),
 });
 
 const Shortcuts = z.object({

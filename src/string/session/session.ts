@@ -19,6 +19,8 @@ export interface OpenDocument {
   readonly title: string | null;
   /** Without `#`; null for the whole document. */
   readonly block: string | null;
+  /** The address of the manifest that it is a file of. */
+  readonly manifest?: string | undefined;
 }
 
 /** What is told about the page that is open, beside its text. */
@@ -103,6 +105,13 @@ export class Session {
       this.#variables.size === 0 &&
       this.#cwd === undefined
     );
+  }
+
+  /** Begins with what another one knows, but not with where that has been. Throws TooManyVariablesError. */
+  fork(other: Session): void {
+    this.setVariables(other.variables);
+    this.shortcuts.setValues('', other.shortcuts.values);
+    this.#cwd = other.cwd;
   }
 
   /** What was open before can be gone back to; the same document once more, or another block of it, is no step. */

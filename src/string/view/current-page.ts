@@ -5,9 +5,9 @@ import { noDocument } from './no-document.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { findApp } from '../packages/find-package.js';
 import type { Failure } from '../result.js';
-import { remotePage } from '../load/fetch-document.js';
+import { cacheKeyOf, remotePage } from '../load/fetch-document.js';
 import { loadPage, placeOf } from '../load/load.js';
-import { keepView, viewPage } from './view.js';
+import { documentOf, keepView, viewPage } from './view.js';
 
 export type CurrentPage = LoadedPage;
 
@@ -22,11 +22,10 @@ export async function currentPage(
   const { session, runtime } = call;
   if (session.document === undefined)
     return session.topic.type === 'app' ? await openApp(call, session.topic.app) : missing;
-  const { uri } = session.document;
-  const place = placeOf(call, uri);
-  const known = 'url' in place ? runtime.pages.get(uri) : undefined;
-  if (known === undefined) return await loadPage(call, place);
-  return remotePage(uri, known.page, known.original);
+  const { uri, manifest } = session.document;
+  const place = placeOf(call, uri, manifest);
+  const known = 'url' in place ? runtime.pages.get(cacheKeyOf(place)) : undefined;
+  return known === undefined ? await loadPage(call, place) : remotePage(uri, known);
 }
 
 /** Without a word about it: its menus are still new when it is opened; and without its default action. */
@@ -40,7 +39,7 @@ async function openApp(
   if (!loaded.ok) return loaded;
   const view = await viewPage(call, loaded, null, { quiet: true });
   if ('ok' in view) return view;
-  call.session.show({ uri: loaded.uri, title: loaded.page.title, block: null });
+  call.session.show(documentOf(loaded, null));
   keepView(call.session, view);
   return loaded;
 }

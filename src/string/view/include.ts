@@ -8,7 +8,7 @@ import { findBlock, textOfBlock } from '../document/blocks.js';
 import type { Directive } from '../document/directives.js';
 import { loadPage } from '../load/load.js';
 import { type Page, parsePage, startOfBody } from '../document/page.js';
-import { resolveWritten } from '../load/resolve-target.js';
+import { resolveWritten, within } from '../load/resolve-target.js';
 
 /** Files that one page takes in, one after the other and within each other. */
 export const MAX_INCLUDES = 100;
@@ -37,8 +37,8 @@ export async function expandIncludes(
   if (!loaded.page.directives.some(({ kind }) => kind === 'include')) return loaded.page;
   const budget = { files: MAX_INCLUDES, chars: MAX_EXPANDED_CHARS - loaded.page.source.length };
   using limit = deadline(timeoutMs, { also: [call.signal] });
-  const within = { runtime: call.runtime, signal: limit.signal };
-  return parsePage(await expand(within, loaded, 0, loaded.page.source.length, [], budget));
+  const limited = { runtime: call.runtime, signal: limit.signal };
+  return parsePage(await expand(limited, loaded, 0, loaded.page.source.length, [], budget));
 }
 
 /** What one include stands for, as a page of its own. */
@@ -111,7 +111,7 @@ async function loadIncluded(
   { name, path }: Directive,
 ): Promise<LoadedPage | Failure> {
   const load = async (href: string): Promise<LoadedPage | Failure> => {
-    const place = resolveWritten(call, href, from.uri);
+    const place = within(resolveWritten(call, href, from.uri), from.manifest);
     if (!place.ok) return place;
     try {
       return await loadPage(call, place);

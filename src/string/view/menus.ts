@@ -7,7 +7,7 @@ import type { Menu } from '../session/shortcuts.js';
 import { type Directive, type MenuEntry, parseMenu } from '../document/directives.js';
 import { loadPage } from '../load/load.js';
 import type { PageWarning } from '../document/page.js';
-import { isWeb, resolveWritten } from '../load/resolve-target.js';
+import { isWeb, resolveWritten, within } from '../load/resolve-target.js';
 
 /** Of one page. */
 export const MAX_MENUS = 20;
@@ -25,9 +25,9 @@ export async function loadMenus(
   const named = loaded.page.directives.filter(({ kind }) => kind === 'nav');
   if (named.length === 0) return { menus: [], warnings: [] };
   using limit = deadline(timeoutMs, { also: [call.signal] });
-  const within = { runtime: call.runtime, signal: limit.signal };
+  const limited = { runtime: call.runtime, signal: limit.signal };
   const found = await Promise.all(
-    named.slice(0, MAX_MENUS).map(async (each) => await loadMenu(within, loaded, each)),
+    named.slice(0, MAX_MENUS).map(async (each) => await loadMenu(limited, loaded, each)),
   );
   const [tooMany] = named.slice(MAX_MENUS);
   return {
@@ -45,7 +45,7 @@ async function loadMenu(
   { name, path, line }: Directive,
 ): Promise<Menu | PageWarning> {
   const warn = (message: string): PageWarning => ({ line, message: `menu ${name}: ${message}` });
-  const place = resolveWritten(call, path, loaded.uri);
+  const place = within(resolveWritten(call, path, loaded.uri), loaded.manifest);
   if (!place.ok) return warn(place.message);
   try {
     const file = await loadPage(call, place);

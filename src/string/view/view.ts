@@ -3,7 +3,7 @@
 import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type Failure, fail } from '../result.js';
-import type { PageFacts, Session } from '../session/session.js';
+import type { OpenDocument, PageFacts, Session } from '../session/session.js';
 import type { Menu } from '../session/shortcuts.js';
 import { findBlock } from '../document/blocks.js';
 import { hintsOf } from './hints.js';
@@ -54,6 +54,11 @@ export async function viewPage(
       ),
     },
   };
+}
+
+/** As a topic remembers it. */
+export function documentOf({ uri, page, manifest }: LoadedPage, block: string | null): OpenDocument {
+  return { uri, title: page.title, block, ...(manifest !== undefined && { manifest }) };
 }
 
 /** The topic shows it from now on: what the page before was known by is gone. */

@@ -1,39 +1,10 @@
 // Pages of the web in topics: what they become, where their links lead, and where they never do.
 
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { makePlace } from './place.js';
-
-type Route = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-async function serve(
-  routes: Record<string, Route>,
-): Promise<AsyncDisposable & { readonly origin: string; readonly asked: string[] }> {
-  const asked: string[] = [];
-  const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
-    const route = routes[request.url ?? ''];
-    if (route === undefined) response.writeHead(404).end();
-    else route(request, response);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-const markdown =
-  (text: string): Route =>
-  (_, response) =>
-    response.writeHead(200, { 'content-type': 'text/markdown; charset=utf-8' }).end(text);
+import { markdown, serve } from './serve.js';
 
 describe('a page of the web', () => {
   test('is opened, followed by its links, gone back to, and refreshed', async () => {
