@@ -92,12 +92,12 @@ export class Output {
     this.#marked = false;
     const slab = this.#gathered;
     if (slab === undefined) return;
-    const block = { slab, length: this.#length };
+    const length = this.#length;
     this.#gathered = undefined;
     this.#length = 0;
     if (this.#closed) giveSlab(slab);
-    else if (this.#underWay.length > 0) this.#backlog.push(block);
-    else this.#write(block);
+    else if (this.#underWay.length > 0) this.#backlog.push({ slab, length });
+    else this.#write(slab, length);
   }
 
   /** Resolves when nothing is queued, or nothing ever will be taken again. */
@@ -147,23 +147,28 @@ export class Output {
     this.#lastSource = source;
   }
 
-  #write(block: Block): void {
-    const { slab, length } = block;
-    this.#underWay.push(block);
+  /** Almost always the system takes everything at once: that way makes nothing that has to be collected later. */
+  #write(slab: Slab, length: number): void {
+    const stream = this.#stream;
     const bytes = length === slab.bytes.length ? slab.bytes : slab.bytes.subarray(0, length);
     if (this.#reusable) {
-      // A callback costs a turn of the tick queue, also when everything is taken at once, which is the rule: so only
-      // what is left over has one, behind it.
-      this.#stream.write(bytes);
-      if (this.#stream.writableLength > 0) {
-        this.#stream.write(NOTHING, this.#written);
+      // A callback costs a turn of the tick queue also when nothing is left: so only what is left over has one, behind it.
+      stream.write(bytes);
+      if (stream.writableLength > 0) {
+        this.#underWay.push({ slab, length });
+        stream.write(NOTHING, this.#written);
         return;
       }
+      giveSlab(slab);
     } else {
-      this.#stream.write(bytes, this.#written);
-      if (this.#stream.writableLength > 0) return;
+      this.#underWay.push({ slab, length });
+      stream.write(bytes, this.#written);
+      if (stream.writableLength > 0) return;
+      this.#underWay = [];
     }
-    this.#taken();
+    this.queuedBytes -= length;
+    if (this.queuedBytes <= 0) this.#settleEmpty();
+    else this.#writeBacklog(); // a stream in this process may have asked for more while it was written to
     if (this.watched) setImmediate(this.#tellDrained);
   }
 
@@ -180,7 +185,7 @@ export class Output {
       this.queuedBytes -= length;
       if (this.#reusable) giveSlab(slab);
     }
-    this.#underWay.length = 0;
+    this.#underWay = [];
     if (this.queuedBytes <= 0) this.#settleEmpty();
   }
 

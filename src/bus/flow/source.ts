@@ -77,6 +77,7 @@ export class Source {
   }
 
   #listen(stream: Readable): Readable {
+    if (stream.constructor === Socket) this.#takeFirst(stream);
     return stream.on('data', (chunk: Buffer | string) => {
       const bytes = typeof chunk === 'string' ? Buffer.from(chunk) : chunk;
       if (reading || this.#paused || this.#waiting.length > 0) {
@@ -84,6 +85,20 @@ export class Source {
         this.#planTake();
       } else this.#takeChunk(bytes);
     });
+  }
+
+  /**
+   * What a socket reads is taken before it is queued by the stream, which costs a turn of the tick queue for each chunk.
+   * It is left to the stream whenever it has to wait, or something before it does: its order and its pauses are Node's.
+   */
+  #takeFirst(stream: Readable): void {
+    const push = stream.push.bind(stream);
+    stream.push = (chunk: Buffer | null): boolean => {
+      if (chunk === null || reading || this.#paused || this.#ended) return push(chunk);
+      if (this.#waiting.length > 0 || stream.readableLength > 0) return push(chunk);
+      this.#takeChunk(chunk);
+      return true;
+    };
   }
 
   /** A chunk may be of any length: what is left of it when we are told to wait waits with us. */

@@ -69,6 +69,61 @@ test('one source: written at once; several: together, after one more look for ot
   stream.destroy();
 });
 
+test('a look that finds nobody is not taken again at once, one that does is', async () => {
+  const writes: number[] = [];
+  const stream = new PassThrough();
+  stream.on('data', (chunk: Buffer) => writes.push(chunk.length));
+  const flusher = new Flusher();
+  const output = new Output(stream, flusher, { drained: () => {}, broken: () => {} });
+  const bytes = Buffer.from('0123456789');
+  /** Two sources bring something; how many turns it takes until that is written. */
+  const turnsToWrite = async (comesLater: boolean): Promise<number> => {
+    const before = writes.length;
+    for (const source of [{}, {}]) {
+      output.append(bytes, 0, 10, source);
+      flusher.sourceDone();
+    }
+    for (let turns = 1; ; turns += 1) {
+      await turnOfTheLoop();
+      if (writes.length > before) return turns;
+      if (comesLater) flusher.sourceDone();
+    }
+  };
+  const taken: number[] = [];
+  for (let i = 0; i < 8; i += 1) taken.push(await turnsToWrite(false));
+  expect(taken).toEqual([2, 1, 2, 1, 1, 2, 1, 1]); // one left out, then two, then four
+  for (let i = 0; i < 2; i += 1) await turnsToWrite(false);
+  taken.length = 0;
+  for (let i = 0; i < 4; i += 1) taken.push(await turnsToWrite(true));
+  expect(taken).toEqual([2, 2, 2, 2]);
+  expect(await turnsToWrite(false)).toBe(2);
+  expect(await turnsToWrite(false)).toBe(1);
+  expect(await turnsToWrite(false)).toBe(2);
+  stream.destroy();
+});
+
+test('a reader in this process that asks for more while it is given something gets all of it, in order', async () => {
+  const flusher = new Flusher();
+  const stream = new PassThrough();
+  const output = new Output(stream, flusher, { drained: () => {}, broken: () => {} });
+  let got = '';
+  stream.on('data', (chunk: Buffer) => {
+    got += chunk.toString('latin1');
+    if (got.length > 4) return;
+    output.append(Buffer.from(String(got.length)), 0, 1, stream);
+    flusher.sourceDone();
+  });
+  output.append(Buffer.from('0'), 0, 1, stream);
+  flusher.sourceDone();
+  await output.empty();
+  output.append(Buffer.from('end'), 0, 3, stream);
+  flusher.sourceDone();
+  await output.empty();
+  expect(got).toBe('01234end');
+  expect(output.queuedBytes).toBe(0);
+  stream.destroy();
+});
+
 test('neighbouring lines are one span, frames are not, a closed output takes nothing', () => {
   const flusher = new Flusher();
   const plain = new Output(new PassThrough(), flusher, { drained: () => {}, broken: () => {} });
