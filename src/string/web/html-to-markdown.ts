@@ -5,7 +5,7 @@ import { cutHtml, textPart } from './html-pieces.js';
 
 /** The library takes the square of what it is given; of a larger piece only the text is taken. */
 export const MAX_HTML_PIECE_CHARS = 64 * 1024;
-/** Of one page: what is left then is read by its text only. */
+/** Of the processor, for one page: what is left then is read by its text only. A busy machine changes nothing of a page. */
 export const MAX_HTML_MS = 3000;
 /** A number of which the library would ask from every digit on whether it numbers a list. */
 const DIGITS = /\d{1000}/u;
@@ -26,9 +26,10 @@ export async function htmlToMarkdown(html: string): Promise<string> {
   for (const piece of cutHtml(textPart(html))) {
     const isPlain =
       piece.text.length <= MAX_HTML_PIECE_CHARS && piece.depth <= MAX_HTML_DEPTH && !DIGITS.test(piece.text);
-    const startMs = performance.now();
+    const start = process.cpuUsage();
     const text = isPlain && spentMs < MAX_HTML_MS ? converter.translate(piece.text) : stripTags(piece.text);
-    spentMs += performance.now() - startMs;
+    const { user, system } = process.cpuUsage(start);
+    spentMs += (user + system) / 1000;
     if (text.trim() !== '') parts.push(text.trim());
     await nextTurn();
   }
