@@ -11,10 +11,13 @@ const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 
 /** Rejects base64 that is none: Buffer would silently leave out what it does not know. */
 export function decodeBytes(text: string, encoding: Encoding, field: string): Buffer {
-  if (encoding === 'utf8') return Buffer.from(text, 'utf8');
+  return encoding === 'utf8' ? Buffer.from(text, 'utf8') : Buffer.from(readBase64(text, field), 'base64');
+}
+
+/** Without its line breaks. Throws when it is none. */
+export function readBase64(text: string, field: string): string {
   const compact = text.replaceAll(/[\r\n]/g, '');
-  if (BASE64.test(compact) && compact.replace(/=+$/, '').length % 4 !== 1)
-    return Buffer.from(compact, 'base64');
+  if (BASE64.test(compact) && compact.replace(/=+$/, '').length % 4 !== 1) return compact;
   const message = 'is not valid base64';
   throw new RpcError(INVALID_PARAMS, `params.${field}: ${message}`, {
     data: { issues: [{ path: field, message }] },

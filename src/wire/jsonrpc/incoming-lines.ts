@@ -31,6 +31,7 @@ export class IncomingLines {
     this.#options = options;
     this.#splitter = new LineSplitter((bytes, start, end) => this.#onLine(bytes, start, end), {
       maxLineBytes,
+      readAtOnce: true, // what becomes of a line is made from a text of it
       onOversize: (_size, beginning) =>
         this.#refuse(`a line must not be longer than ${maxLineBytes} bytes`, readLeadingId(beginning)),
     });

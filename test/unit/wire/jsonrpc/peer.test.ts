@@ -48,6 +48,27 @@ describe('requests', () => {
     }
   });
 
+  test('long ones behind each other keep their content while the first is still being served', async () => {
+    const go = deferred<undefined>();
+    await using peers = linkedPeers(
+      {},
+      {
+        onRequest: async (call) => {
+          await go.promise;
+          return call.params;
+        },
+      },
+    );
+    const texts = ['a', 'é', '"\\', '😀'].map((text) => text.repeat(300_000));
+    const answers = texts.map((text) => peers.left.request('m', { text }));
+    await until(() => peers.right.callsInProgress === texts.length, 'all being served');
+    go.resolve(undefined);
+    for (const [i, text] of texts.entries()) {
+      const { text: back } = (await answers[i]) as { text: string };
+      expect(back === text).toBe(true); // the words of a difference would be megabytes
+    }
+  });
+
   test('a slow one does not hold up a fast one', async () => {
     const slow = deferred<string>();
     await using peers = linkedPeers(

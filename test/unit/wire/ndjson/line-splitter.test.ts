@@ -1,20 +1,32 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import {
+  KEPT_LINE_BYTES,
   LineSplitter,
   MAX_LINE_BYTES,
   OVERSIZE_BEGINNING_BYTES,
 } from '../../../../src/wire/ndjson/line-splitter.js';
 import { runs } from '../../../helpers/runs.js';
 
-/** Lines as text, an oversize one as `!`. */
+/** Lines as text, an oversize one as `!`; the same for those who keep lines and for those who read them at once. */
 function split(chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
+  const kept = splitBy(false, chunks, maxLineBytes);
+  expect(splitBy(true, chunks, maxLineBytes)).toEqual(kept);
+  return kept;
+}
+
+function splitBy(readAtOnce: boolean, chunks: readonly (string | Buffer)[], maxLineBytes?: number): string[] {
   const seen: string[] = [];
   const splitter = new LineSplitter((bytes, start, end) => seen.push(bytes.toString('latin1', start, end)), {
     ...(maxLineBytes !== undefined && { maxLineBytes }),
     onOversize: () => seen.push('!'),
+    readAtOnce,
   });
-  for (const chunk of chunks) splitter.push(Buffer.from(chunk));
+  for (const chunk of chunks) {
+    const bytes = Buffer.from(chunk);
+    splitter.push(bytes);
+    if (readAtOnce) bytes.fill('#'); // it is free to be used again
+  }
   splitter.end();
   return seen;
 }
@@ -59,6 +71,64 @@ test('a line may be kept: its bytes are not written to again', () => {
   splitter.end();
   expect(kept.map(String)).toEqual(lines);
 });
+
+/** The memory in which each line came. */
+function memoryOf(lines: readonly string[]): { seen: string[]; memory: ArrayBufferLike[] } {
+  const seen: string[] = [];
+  const memory: ArrayBufferLike[] = [];
+  const splitter = new LineSplitter(
+    (bytes, start, end) => {
+      seen.push(bytes.toString('latin1', start, end));
+      memory.push(bytes.buffer);
+    },
+    { readAtOnce: true },
+  );
+  for (const line of lines) {
+    splitter.push(Buffer.from(line.slice(0, 10)));
+    splitter.push(Buffer.from(`${line.slice(10)}\n`));
+  }
+  return { seen, memory };
+}
+
+test('long lines that are read at once come in the same memory, one after the other', () => {
+  const lines = ['a', 'b', 'c'].map((letter, i) => letter.repeat(1_000_000 - i));
+  const { seen, memory } = memoryOf(lines);
+  expect(seen).toEqual(lines);
+  expect(new Set(memory).size).toBe(1);
+});
+
+test('the memory of a line over KEPT_LINE_BYTES is not kept for the next', () => {
+  const lines = ['a', 'b'].map((letter) => letter.repeat(KEPT_LINE_BYTES + 1));
+  const { seen, memory } = memoryOf(lines);
+  expect(seen).toEqual(lines);
+  expect(new Set(memory).size).toBe(2);
+});
+
+test('what is pushed while a line is being read does not touch it, nor does a line of another splitter', () => {
+  const seen: string[] = [];
+  const read = (bytes: Buffer, start: number, end: number): void => {
+    if (seen.length === 0) {
+      seen.push('');
+      feedInTwo(same, 'c'.repeat(900_000));
+      feedInTwo(other, 'd'.repeat(900_000));
+      seen[0] = bytes.toString('latin1', start, end);
+      return;
+    }
+    seen.push(bytes.toString('latin1', start, end));
+  };
+  const same = new LineSplitter(read, { readAtOnce: true });
+  const other = new LineSplitter(read, { readAtOnce: true });
+  const first = 'a'.repeat(1_000_000);
+  same.push(Buffer.from(first));
+  other.push(Buffer.from('b'.repeat(500_000)));
+  same.push(Buffer.from('\n'));
+  expect(seen).toEqual([first, 'c'.repeat(900_000), 'b'.repeat(500_000) + 'd'.repeat(900_000)]);
+});
+
+function feedInTwo(splitter: LineSplitter, line: string): void {
+  splitter.push(Buffer.from(line));
+  splitter.push(Buffer.from('\n'));
+}
 
 test('a line over the cap is reported once, and the next line is served', () => {
   expect(split(['abcd\nabcde\nx\n'], 4)).toEqual(['abcd', '!', 'x']);
