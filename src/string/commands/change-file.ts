@@ -1,6 +1,7 @@
 // Puts an edited file in place: first the way back, then the file, both on the disk before it is said to be done.
 
 import { createHash } from 'node:crypto';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AlreadyExistsError, ConflictError } from '../../host/files/errors.js';
 import { writeFile } from '../../host/files/write.js';
 import type { CommandCall } from '../command.js';
@@ -8,7 +9,7 @@ import { type CommandResult, type Failure, fail } from '../result.js';
 import type { EditTarget } from './edit-target.js';
 import { countLines, type LineRange } from '../edit/edit-text.js';
 import { diffLines } from '../edit/line-diff.js';
-import { diffViewOf, showDiff, showGutter, summarise } from '../edit/show-diff.js';
+import { diffViewOf, rowsFor, showDiff, showGutter, summarise } from '../edit/show-diff.js';
 import { spliceBetween } from '../edit/splice.js';
 import type { TextFile } from '../edit/text-file.js';
 
@@ -26,6 +27,9 @@ export interface FileChange {
   readonly force?: boolean;
 }
 
+/** Hashed at once: a few milliseconds. */
+const SLICE_BYTES = 1024 * 1024;
+
 export const UNDO_HINT = 'Use /undo to revert.';
 
 export async function changeFile(call: CommandCall, change: FileChange): Promise<CommandResult> {
@@ -41,8 +45,8 @@ export async function changeFile(call: CommandCall, change: FileChange): Promise
       path,
       existed: before !== undefined,
       ...spliceBetween(old, bytes),
-      beforeSha256: sha256Of(old),
-      afterSha256: sha256Of(bytes),
+      beforeSha256: await sha256Of(old),
+      afterSha256: await sha256Of(bytes),
     });
     const written = await writeFile(runtime.files.roots().files, path, bytes, {
       ...(before === undefined
@@ -60,8 +64,14 @@ export async function changeFile(call: CommandCall, change: FileChange): Promise
   return await describe(call, change, bytes.length);
 }
 
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+/** In slices: others have their turn in between. */
+export async function sha256Of(bytes: Uint8Array): Promise<string> {
+  const hash = createHash('sha256');
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    if (at > 0) await nextTurn();
+    hash.update(bytes.subarray(at, at + SLICE_BYTES));
+  }
+  return hash.digest('hex');
 }
 
 /** What is shown of two texts: for plain surfaces, and for ChanFlow. */
@@ -72,7 +82,7 @@ export async function describeDifference(
   within?: LineRange,
 ): Promise<{ readonly plain: string; readonly gutter: string; readonly summary: string }> {
   const view = diffViewOf(call.session.variables);
-  const diff = await diffLines(before ?? '', after, view.context);
+  const diff = await diffLines(before ?? '', after, view.context, rowsFor(view));
   return {
     plain: showDiff(diff, view, before === undefined),
     gutter: showGutter(diff, view, within),

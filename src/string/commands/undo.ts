@@ -60,7 +60,7 @@ async function revert(call: CommandCall, step: KeptStep): Promise<CommandResult 
   try {
     const file = await readTextFile(files, step.path, signal);
     if (file === undefined) return step.existed ? conflict(shown, 'is not there any more') : 'not-needed';
-    const now = sha256Of(file.bytes);
+    const now = await sha256Of(file.bytes);
     if (now !== step.afterSha256)
       return step.existed && now === step.beforeSha256
         ? 'not-needed'
@@ -73,7 +73,7 @@ async function revert(call: CommandCall, step: KeptStep): Promise<CommandResult 
       return await describe(call, shown, file, undefined);
     }
     const bytes = reverse(file.bytes, step);
-    if (sha256Of(bytes) !== step.beforeSha256) throw new Error('what was kept for /undo is damaged');
+    if ((await sha256Of(bytes)) !== step.beforeSha256) throw new Error('what was kept for /undo is damaged');
     const written = await writeFile(roots, step.path, bytes, { expect: { mtimeMs: file.mtimeMs }, signal });
     session.seen.note(step.path, written);
     await undo.drop(step.file);

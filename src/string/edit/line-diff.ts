@@ -16,7 +16,12 @@ export interface DiffRow {
 }
 
 export interface LineDiff {
+  /** Not all of them when there are more than were asked for. */
   readonly rows: readonly DiffRow[];
+  /** The numbers of the last line there is, shown or not. */
+  readonly last: { readonly old: number; readonly new: number };
+  /** Rows that were left out; of those, `changed` are more than what is around a change. */
+  readonly left: { readonly rows: number; readonly changed: number };
   readonly added: number;
   readonly removed: number;
 }
@@ -24,18 +29,34 @@ export interface LineDiff {
 interface Step {
   readonly kind: 'keep' | 'remove' | 'add';
   readonly lines: readonly string[];
+  /** How many there are, when `lines` are only the first. */
+  readonly count?: number;
 }
 
-export async function diffLines(before: string, after: string, context: number): Promise<LineDiff> {
-  if (before === after) return { rows: [], added: 0, removed: 0 };
+/** `maxRows`: more than so many are counted, not made; of a large file that was written anew there are as many as it has lines. */
+export async function diffLines(
+  before: string,
+  after: string,
+  context: number,
+  maxRows = Infinity,
+): Promise<LineDiff> {
+  if (before === after) return NO_DIFFERENCE;
   const { start, oldEnd, newEnd } = findDifference(before, after);
-  const steps = await compare(linesOf(before.slice(start, oldEnd)), linesOf(after.slice(start, newEnd)));
+  const steps = await compare(before.slice(start, oldEnd), after.slice(start, newEnd), maxRows);
   const first = countBreaks(before, start) + 1;
   const lead = linesBefore(before, start, context);
   const tail = linesOf(after.slice(newEnd, endOfLines(after, newEnd, context)));
   const all: Step[] = [{ kind: 'keep', lines: lead }, ...steps, { kind: 'keep', lines: tail }];
-  return layOut(all, first - lead.length, context);
+  return layOut(all, first - lead.length, context, maxRows);
 }
+
+const NO_DIFFERENCE: LineDiff = {
+  rows: [],
+  last: { old: 1, new: 1 },
+  left: { rows: 0, changed: 0 },
+  added: 0,
+  removed: 0,
+};
 
 /** The whole lines that differ; before and behind them both texts are the same. */
 function findDifference(before: string, after: string): { start: number; oldEnd: number; newEnd: number } {
@@ -73,13 +94,19 @@ function commonEnd(one: string, other: string, most: number): number {
   return length;
 }
 
-async function compare(old: readonly string[], fresh: readonly string[]): Promise<Step[]> {
+async function compare(before: string, after: string, maxRows: number): Promise<Step[]> {
+  const [oldCount, newCount] = [countLines(before), countLines(after)];
+  if (oldCount > MAX_COMPARED_LINES || newCount > MAX_COMPARED_LINES)
+    return [
+      { kind: 'remove', lines: linesOf(before, maxRows), count: oldCount },
+      { kind: 'add', lines: linesOf(after, maxRows), count: newCount },
+    ];
+  const [old, fresh] = [linesOf(before), linesOf(after)];
   const whole: Step[] = [
     { kind: 'remove', lines: old },
     { kind: 'add', lines: fresh },
   ];
   if (old.length === 0 || fresh.length === 0) return whole;
-  if (old.length > MAX_COMPARED_LINES || fresh.length > MAX_COMPARED_LINES) return whole;
   const { diffArrays } = await import('diff');
   const parts = diffArrays([...old], [...fresh], { maxEditLength: MAX_STEPS });
   return (
@@ -90,30 +117,47 @@ async function compare(old: readonly string[], fresh: readonly string[]): Promis
   );
 }
 
-function layOut(steps: readonly Step[], first: number, context: number): LineDiff {
+function layOut(steps: readonly Step[], first: number, context: number, maxRows: number): LineDiff {
   const rows: DiffRow[] = [];
   const count = { added: 0, removed: 0 };
+  const left = { rows: 0, changed: 0 };
   let [old, fresh] = [first, first];
-  for (const [index, { kind, lines }] of steps.entries()) {
+  let last = { old, new: fresh };
+  const push = (row: DiffRow): void => {
+    last = { old: row.old, new: row.new };
+    if (rows.length < maxRows) rows.push(row);
+    else {
+      left.rows += 1;
+      if (row.kind === 'add' || row.kind === 'remove') left.changed += 1;
+    }
+  };
+  for (const [index, { kind, lines, count: all = lines.length }] of steps.entries()) {
     for (const [at, line] of lines.entries()) {
       const text = line.replace(/\r?\n$/u, '');
       const isFar = at >= context && at < lines.length - context;
       if (kind !== 'keep' || !isFar || index === 0 || index === steps.length - 1)
-        rows.push({ kind, old, new: fresh, text });
-      else if (at === context) rows.push({ kind: 'gap', old, new: fresh, text: '' });
+        push({ kind, old, new: fresh, text });
+      else if (at === context) push({ kind: 'gap', old, new: fresh, text: '' });
       if (kind !== 'add') old += 1;
       if (kind !== 'remove') fresh += 1;
-      if (kind === 'add') count.added += 1;
-      if (kind === 'remove') count.removed += 1;
     }
+    const untold = all - lines.length;
+    if (kind !== 'add') old += untold;
+    if (kind !== 'remove') fresh += untold;
+    if (kind === 'add') count.added += all;
+    if (kind === 'remove') count.removed += all;
+    if (untold === 0) continue;
+    left.rows += untold;
+    left.changed += untold;
+    last = kind === 'add' ? { old, new: fresh - 1 } : { old: old - 1, new: fresh };
   }
-  return { rows, ...count };
+  return { rows, last, left, ...count };
 }
 
 /** With their ends, so that a change of those is one, too. */
-function linesOf(text: string): string[] {
+function linesOf(text: string, most = Infinity): string[] {
   const lines: string[] = [];
-  for (let at = 0; at < text.length; ) {
+  for (let at = 0; at < text.length && lines.length < most; ) {
     const end = endOfLines(text, at, 1);
     lines.push(text.slice(at, end));
     at = end;
@@ -138,6 +182,10 @@ function endOfLines(text: string, from: number, count: number): number {
     end = feed === -1 ? text.length : feed + 1;
   }
   return end;
+}
+
+function countLines(text: string): number {
+  return text === '' ? 0 : countBreaks(text, text.length - 1) + 1;
 }
 
 /** Line ends before a place. */

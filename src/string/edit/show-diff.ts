@@ -33,7 +33,7 @@ export function numberIn(variables: ReadonlyMap<string, string>, name: string, o
 
 export function showDiff(diff: LineDiff, view: DiffView, isNew: boolean): string {
   if (diff.rows.length === 0) return '(no changes)';
-  const width = widthOf(diff.rows);
+  const width = widthOf(diff.last);
   const pad = (number: number | undefined): string => String(number ?? '').padStart(width);
   return cut(diff, view, (row) => {
     if (row.kind === 'gap') return '...';
@@ -50,7 +50,8 @@ export function showGutter(diff: LineDiff, view: DiffView, within?: LineRange): 
     row.kind !== 'keep' || within === undefined || (row.new >= within.first && row.new <= within.last);
   const rows = diff.rows.filter(isShown);
   if (rows.length === 0) return '';
-  const width = widthOf(rows);
+  // What was left out is not around the change, but changed itself.
+  const width = widthOf(diff.left.rows > 0 ? diff.last : (rows.at(-1) ?? diff.last));
   return cut({ ...diff, rows }, view, (row) => {
     if (row.kind === 'gap') return ' ...';
     const number = String(row.kind === 'remove' ? row.old : row.new).padStart(width);
@@ -68,10 +69,16 @@ export function summarise({ added, removed }: Pick<LineDiff, 'added' | 'removed'
 
 const SIGNS = { keep: '|', remove: '-', add: '+' } as const;
 
-function cut({ rows }: LineDiff, { maxLines }: DiffView, show: (row: DiffRow) => string): string {
+/** Rows that are enough to show all that may be shown, also of a block, whose surroundings do not count. */
+export function rowsFor({ maxLines, context }: DiffView): number {
+  return maxLines + context + 1;
+}
+
+function cut({ rows, left }: LineDiff, { maxLines }: DiffView, show: (row: DiffRow) => string): string {
   const shown = rows.slice(0, maxLines).map(show);
-  const left = rows.slice(maxLines).filter(({ kind }) => kind === 'add' || kind === 'remove').length;
-  if (rows.length > maxLines) shown.push(`... (${left} more lines changed, truncated at ${maxLines} lines)`);
+  const more = rows.slice(maxLines).filter(({ kind }) => kind === 'add' || kind === 'remove').length;
+  if (rows.length > maxLines || left.changed > 0)
+    shown.push(`... (${more + left.changed} more lines changed, truncated at ${maxLines} lines)`);
   return shown.join('\n');
 }
 
@@ -83,7 +90,6 @@ function cutLine(text: string): string {
 }
 
 /** The last row has the largest numbers. */
-function widthOf(rows: readonly DiffRow[]): number {
-  const last = rows.at(-1);
-  return String(Math.max(last?.old ?? 1, last?.new ?? 1)).length;
+function widthOf(last: { readonly old: number; readonly new: number }): number {
+  return String(Math.max(last.old, last.new)).length;
 }

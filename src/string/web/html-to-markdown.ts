@@ -1,6 +1,7 @@
 // A page of HTML as Markdown: what there is to read of it, without what is around it.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { writeEndTags } from './html-end-tags.js';
 import { cutHtml, textPart } from './html-pieces.js';
 
 /** The library takes the square of what it is given; of a larger piece only the text is taken. */
@@ -23,7 +24,7 @@ export async function htmlToMarkdown(html: string): Promise<string> {
   });
   const parts: string[] = [];
   let spentMs = 0;
-  for (const piece of cutHtml(textPart(html))) {
+  for (const piece of cutHtml(writeEndTags(textPart(html)))) {
     const isPlain =
       piece.text.length <= MAX_HTML_PIECE_CHARS && piece.depth <= MAX_HTML_DEPTH && !DIGITS.test(piece.text);
     const start = process.cpuUsage();

@@ -8,6 +8,7 @@ import {
   diffViewOf,
   MAX_DIFF_LINES,
   MAX_VIEW_LINES,
+  rowsFor,
   showDiff,
   showGutter,
   summarise,
@@ -32,6 +33,37 @@ test('what is kept and added is the new text, what is kept and removed the old o
       expect(olds.map((row) => [row.old, row.text])).toEqual(old.map((line, at) => [at + 1, line]));
     }),
     { numRuns: runs(2000) },
+  );
+});
+
+test('who asks for as many rows as are shown is shown the same', async () => {
+  const text = fc
+    .array(fc.constantFrom('a', 'b', 'c', ''), { maxLength: 30 })
+    .map((lines) => lines.join('\n'));
+  await fc.assert(
+    fc.asyncProperty(text, text, fc.nat(3), fc.nat(12), async (before, after, context, maxLines) => {
+      const view = { context, maxLines };
+      const [all, some] = [
+        await diffLines(before, after, context),
+        await diffLines(before, after, context, rowsFor(view)),
+      ];
+      expect([some.added, some.removed]).toEqual([all.added, all.removed]);
+      const isTold = all.rows.slice(maxLines).some(({ kind }) => kind === 'add' || kind === 'remove');
+      const shown = (diff: typeof all): string => showDiff(diff, view, false);
+      if (isTold || all.rows.length <= maxLines) expect(shown(some)).toBe(shown(all));
+      if (isTold || all.rows.length <= maxLines) expect(showGutter(some, view)).toBe(showGutter(all, view));
+    }),
+    { numRuns: runs(2000) },
+  );
+});
+
+test('of a large text that is another the lines are counted, and few are made', async () => {
+  const lines = MAX_COMPARED_LINES + 10;
+  const view = { context: 1, maxLines: 2 };
+  const diff = await diffLines('old\n'.repeat(lines), `new\n`.repeat(2 * lines), 1, rowsFor(view));
+  expect(diff).toMatchObject({ added: 2 * lines, removed: lines, rows: { length: rowsFor(view) } });
+  expect(showDiff(diff, view, false)).toBe(
+    `    1       - old\n    2       - old\n... (${3 * lines - 2} more lines changed, truncated at 2 lines)`,
   );
 });
 

@@ -2,6 +2,7 @@
 
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
+import { writeEndTags } from '../../../../src/string/web/html-end-tags.js';
 import { cutHtml, textPart } from '../../../../src/string/web/html-pieces.js';
 import {
   htmlToMarkdown,
@@ -100,4 +101,21 @@ test('of a page that takes too long, what is left is read by its text', async ()
 test('a number without an end is text like any other', async () => {
   const digits = '1'.repeat(60_000);
   expect(await htmlToMarkdown(`<p>${digits}</p>`.repeat(40))).toContain(digits);
+});
+
+test('rows, cells and entries end where HTML says so, written or not', async () => {
+  expect(await htmlToMarkdown('<table><tr><th>a<th>b<tr><td>1<td>2<tr><td>3<td>4</table><p>end')).toBe(
+    '| a | b |\n| - | - |\n| 1 | 2 |\n| 3 | 4 |\n\nend\n',
+  );
+  expect(await htmlToMarkdown('<ul><li>a<ul><li>b<li>c</ul><li>d</ul>')).toBe('- a\n  - b\n  - c\n- d\n');
+  expect(await htmlToMarkdown('<table><thead><tr><th>a<th>b<tbody><tr><td>1<td>2</table>')).toBe(
+    '| a | b |\n| - | - |\n| 1 | 2 |\n',
+  );
+  const whole = '<table><tbody><tr><td>1</td><td><ul><li>x</li></ul></td></tr></tbody></table>';
+  expect(writeEndTags(whole)).toBe(whole);
+  expect(writeEndTags('<dl><dt>t<dd>d<dt>u</dl>')).toBe('<dl><dt>t</dt><dd>d</dd><dt>u</dt></dl>');
+  expect(writeEndTags('<table><tr><td><table><tr><td>i</table><td>2</table>')).toBe(
+    '<table><tr><td><table><tr><td>i</td></tr></table></td><td>2</td></tr></table>',
+  );
+  expect(writeEndTags('</td><td>x</tr></table><ul>')).toBe('</td><td>x</tr></table><ul></ul></td>');
 });
