@@ -8,6 +8,7 @@ import { renderBusConfigPage } from './bus-config-page.js';
 import { renderCommandsPage } from './commands-page.js';
 import { renderConfigPage } from './config-page.js';
 import { renderStringdPage } from './http-page.js';
+import { renderHugindPage } from './hugind-page.js';
 import { renderLimitsPage } from './limits-page.js';
 import { ROOT } from './paths.js';
 import { renderProtocolPage } from './protocol-page.js';
@@ -17,6 +18,7 @@ const pages: Readonly<Record<string, () => string>> = {
   'docs/bus-config.md': renderBusConfigPage,
   'docs/config.md': renderConfigPage,
   'docs/limits.md': renderLimitsPage,
+  'docs/protocol/hugind.md': renderHugindPage,
   'docs/protocol/string-commands.md': renderCommandsPage,
   'docs/protocol/stringd.md': renderStringdPage,
   'docs/protocol/rexd.md': () =>

@@ -162,6 +162,7 @@ function toolContext(ctx: ServerContext, { onError }: McpDefinition): ToolContex
   };
   return {
     ...answersOf(ctx),
+    requestId: mcpReq.id,
     signal: mcpReq.signal,
     progress: (step) => {
       if (progressToken === undefined || mcpReq.signal.aborted) return;

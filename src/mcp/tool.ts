@@ -75,6 +75,8 @@ export interface ToolProgress {
 export type ToolLogLevel = 'debug' | 'info' | 'warning' | 'error';
 
 export interface ToolContext {
+  /** What the caller knows the call by, where calls have such a thing. */
+  readonly requestId?: string | number;
   /** Aborts when the caller calls off or goes away. */
   readonly signal: AbortSignal;
   /** For callers that want to know how it goes; nothing happens when nobody does. */

@@ -6,6 +6,7 @@ import { busRows } from '../clauses/bus-rows.js';
 import { busSeed } from '../clauses/bus-seed.js';
 import { busSemantics } from '../clauses/bus-semantics.js';
 import type { Clause, Transport } from '../clauses/clause.js';
+import { hugind } from '../clauses/hugind.js';
 import { rexdClients } from '../clauses/rexd-clients.js';
 import { rexdDaemon } from '../clauses/rexd-daemon.js';
 import { rexdDetach } from '../clauses/rexd-detach.js';
@@ -36,6 +37,7 @@ const tables = [
   busRows,
   busSeed,
   busSemantics,
+  hugind,
   rexdClients,
   rexdDaemon,
   rexdDetach,
@@ -68,7 +70,7 @@ export type ClauseId = IdsOf<(typeof tables)[number]>;
 export const clauses = joinTables(tables) as Readonly<Record<ClauseId, Clause>>;
 
 /** How a client reaches the server of a suite, unless a clause says otherwise. */
-const TRANSPORTS = { rexd: 'stdio', bus: 'unix', string: 'http' } as const;
+const TRANSPORTS = { rexd: 'stdio', bus: 'unix', string: 'http', hugind: 'stdio' } as const;
 
 type TransportOf<Id> = Id extends `bus/${string}` ? Exclude<Transport, 'http' | 'cli'> : Transport;
 

@@ -1,0 +1,8 @@
+// Every method of the table with what it does.
+
+import type { Handlers } from './call.js';
+import { configHandlers } from './methods/config.js';
+import { modelHandlers } from './methods/model.js';
+import { missingHandlers } from './methods/not-there.js';
+
+export const handlers: Handlers = { ...configHandlers, ...modelHandlers, ...missingHandlers };

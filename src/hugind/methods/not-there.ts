@@ -1,0 +1,20 @@
+// Methods of the table that this build cannot do yet, and says so.
+
+import type { Handlers } from '../call.js';
+import { HugindError } from '../errors.js';
+
+type Missing = Pick<Handlers, Extract<keyof Handlers, `server.${string}` | `agent.${string}`>>;
+
+function notThere(what: string): never {
+  throw new HugindError('unavailable', `${what} cannot be done by this version of hugind yet`);
+}
+
+export const missingHandlers: Missing = {
+  'agent.list': { run: async () => notThere('listing agents') },
+  'agent.run': { run: async () => notThere('running agents') },
+  'agent.install': { run: async () => notThere('installing agents') },
+  'agent.remove': { run: async () => notThere('removing agents') },
+  'server.list': { run: async () => notThere('listing servers') },
+  'server.start': { run: async () => notThere('starting servers') },
+  'server.stop': { run: async () => notThere('stopping servers') },
+};
