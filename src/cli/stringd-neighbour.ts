@@ -2,8 +2,8 @@
 
 import { get } from 'node:http';
 
-/** How long the one who is there may take to say who it is. */
-export const NEIGHBOUR_WAIT_MS = 1000;
+/** How long the one who is there may take to say who it is: a stringd on a busy machine is still a stringd. */
+export const NEIGHBOUR_WAIT_MS = 3000;
 /** Of its answer: a stringd needs no more. */
 export const MAX_NEIGHBOUR_BYTES = 4096;
 
