@@ -251,7 +251,7 @@ export class Bus extends Resource {
 
   async #drain(timeoutMs: number): Promise<number> {
     const endMs = performance.now() + timeoutMs;
-    this.#log.info('draining', { pending: this.router.pending(), timeout_ms: timeoutMs });
+    this.#log.info('draining', { pending: this.router.pending(), timeout_ms: Math.round(timeoutMs) });
     await settleAll(Array.from(this.#listeners, (listener) => listener.close()));
     this.router.refuseNew();
     using limit = deadline(timeoutMs, { also: [this.signal] });

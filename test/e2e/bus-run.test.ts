@@ -135,6 +135,7 @@ describe('the command line', () => {
     const result = await run(command('--config', config, '--unix', path));
     expect(result).toMatchObject({ code: 1, stdout: '' });
     expect(result.stderr).toContain('program not found: no-such-program');
+    expect(result.stderr).not.toContain('started again');
     expect(existsSync(path)).toBe(false);
   });
 });

@@ -28,6 +28,7 @@ test(
       lines += 1;
       if (expected !== undefined) valid += 1;
     }
+    if (process.env['HAWSER_FUZZ_MS'] !== undefined) process.stdout.write(`${lines} lines, ${valid} valid\n`);
     expect(lines).toBeGreaterThan(LEAST);
     expect(valid).toBeGreaterThan(lines / 20);
     expect(valid).toBeLessThan(lines);

@@ -62,6 +62,7 @@ export class Place {
   /** The process that is being ended for what it does not do; once is enough. */
   #failed: HostProcess | undefined;
   #restarts = 0;
+  #launchedOnce = false;
   #stopping = false;
   #tellLaunched: (problem?: Error) => void = () => {};
 
@@ -208,6 +209,7 @@ export class Place {
     const worker = this.name;
     switch (event.type) {
       case 'started':
+        this.#launchedOnce = true;
         this.#tellLaunched();
         log.debug('a worker was started', { worker, worker_pid: event.pid });
         break;
@@ -224,7 +226,8 @@ export class Place {
         break;
       case 'restarting':
         this.#restarts += 1;
-        log.warn('a worker is started again', {
+        // Of one that has never run, whoever started it is told, and most likely ends it: this would be the last word.
+        log[this.#launchedOnce ? 'warn' : 'debug']('a worker is started again', {
           worker,
           delay_ms: Math.round(event.delayMs),
           restarts: event.restarts,
