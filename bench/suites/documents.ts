@@ -1,10 +1,23 @@
-// documents: what opening a page costs, beside a bare read of its bytes.
+// documents: what opening a page costs, beside a bare read of its bytes; and an edit, beside a bare read and a durable write.
 
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type * as OpenDocuments from '../bundled/open-documents.js';
+import type { Opened } from '../bundled/open-documents.js';
 import { bundle } from '../harness/bundle.js';
 import { ownCpuMs } from '../harness/cpu-time.js';
 import type { Case, Suite } from '../harness/types.js';
@@ -51,7 +64,8 @@ const DOCUMENTS: readonly Document[] = [
 
 export const documentsSuite: Suite = {
   name: 'documents',
-  summary: 'documents opened and listed by the commands of stringd, vs a bare read of the same bytes as text',
+  summary:
+    'documents opened, listed and edited by the commands of stringd, vs a bare read (and a durable write) of the same bytes',
   async prepare(_context, cleanup) {
     const built = await bundle(new URL('../bundled/open-documents.ts', import.meta.url));
     const { openRuntime } = (await import(pathToFileURL(built).href)) as typeof OpenDocuments;
@@ -93,9 +107,60 @@ export const documentsSuite: Suite = {
         figureBound: boundMs,
       });
     }
+    cases.push(
+      await editCase(join(folder, 'edits'), (home) => cleanup.use(openRuntime(home, `${home}-data`))),
+    );
     return cases;
   },
 };
+
+const EDITED_LINES = 200_000;
+
+/** One reading, one durable writing: and what there is to say of it, to undo it, and to know that nobody else was there. */
+async function editCase(home: string, open: (home: string) => Opened): Promise<Case> {
+  mkdirSync(home);
+  const path = join(home, 'large.md');
+  const lines = times(EDITED_LINES, (i) => `${i} a line of a text that has some fifty characters\n`);
+  writeFileSync(path, `# Large\n\n<!-- #part -->\nold\n<!-- /part -->\n\n${lines}`);
+  const runtime = open(home);
+  await runtime.run('/edit large.md#part\nwarm');
+  let turn = 0;
+  return {
+    name: '/edit of a block in 10 MB',
+    measure: 'time',
+    unit: 'ms',
+    scale: 1,
+    contenders: [
+      {
+        name: 'bare read, durable write',
+        role: 'limit',
+        run: (ops) => repeat(ops, () => rewrite(join(home, 'large.md'), join(home, 'bare.md'))),
+        cpuMs: ownCpuMs,
+      },
+      {
+        name: OURS,
+        role: 'ours',
+        run: (ops) => repeat(ops, () => runtime.run(`/edit large.md#part\nturn ${(turn += 1)}`)),
+        cpuMs: ownCpuMs,
+      },
+    ],
+    targets: [],
+  };
+}
+
+/** As a careful program puts a file in place: beside it, on the disk, under its name, and that on the disk as well. */
+function rewrite(from: string, to: string): number {
+  const bytes = readFileSync(from);
+  const fd = openSync(`${to}.new`, 'w');
+  writeSync(fd, bytes);
+  fsyncSync(fd);
+  closeSync(fd);
+  renameSync(`${to}.new`, to);
+  const folder = openSync(dirname(to), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+  return bytes.length;
+}
 
 async function repeat(ops: number, work: () => number | Promise<number>): Promise<void> {
   for (let i = 0; i < ops; i++) if ((await work()) === 0) throw new Error('nothing was read');
