@@ -14,10 +14,7 @@ import { REXD_LIMITS } from '../../../../src/rexd/limits.js';
 import { MAX_POLL_BYTES, MAX_POLL_EVENTS, MAX_POLL_MS } from '../../../../src/rexd/methods/session-events.js';
 import { MAX_ACKED_ANSWERS, MAX_RESUME_TOKEN_CHARS } from '../../../../src/rexd/protocol/session.js';
 import { MAX_READ_WAIT_MS } from '../../../../src/rexd/methods/exec-read.js';
-import { resumeSession } from '../../../../src/rexd/methods/session-resume.js';
-import { Resumption } from '../../../../src/rexd/resume/resumption.js';
 import { MAX_READS_AT_ONCE, RexdServer } from '../../../../src/rexd/server.js';
-import { SessionPlaces, Sessions } from '../../../../src/rexd/sessions.js';
 import { RpcPeer } from '../../../../src/wire/jsonrpc/peer.js';
 import { linkedPair } from '../../../../src/wire/transport/memory.js';
 import { isAlive } from '../../../helpers/proc.js';
@@ -366,22 +363,6 @@ test('a client that takes nothing slows its processes down, memory stays flat, a
   expect(numbers).toHaveLength(lines);
   expect(numbers.every((line, i) => line === String(i + 1))).toBe(true);
   await second.peer.close();
-});
-
-test('a connection that has ended while it asked for a session does not take it along', async () => {
-  const facts = { clientName: 't', roots: Roots.open([dir]), limits: new LimitSet(REXD_LIMITS) };
-  const places = new SessionPlaces(1);
-  const here = new Sessions(places);
-  const session = here.open({ ...facts, resumption: new Resumption(1000) });
-  const gone = new Sessions(places);
-  await gone.close();
-  const params = { session_id: session.id, token: session.resumption?.token ?? '', event_seq: 0 };
-  const ask = (sessions: Sessions) => resumeSession(params, { sessions, afterReply() {} } as never);
-  expect(() => ask(gone)).toThrow('The connection is ending');
-  expect(here.find(session.id)).toBe(session);
-  const next = new Sessions(places);
-  expect(ask(next)).toMatchObject({ session_id: session.id });
-  await next.close();
 });
 
 test('whoever has no session by POST any more is forgotten when another comes, and not before', async () => {
