@@ -1,6 +1,7 @@
 // The form of a command: what it is called, what it is for, where it may be used, and what it does.
 
 import type { Log } from '../base/log.js';
+import type { AgentPolicy } from './agent-policy.js';
 import type { CommandLine } from './command-line.js';
 import type { PageCache } from './document/page-cache.js';
 import type { FileTurns } from './edit/file-turns.js';
@@ -66,6 +67,8 @@ export interface RuntimeParts {
   readonly shells: Shells;
   readonly files: AgentFiles;
   readonly pages: PageCache;
+  /** What pages and shells may do for this agent. */
+  readonly policy: AgentPolicy;
   /** The way back from edits. */
   readonly undo: UndoStore;
   /** Edits of one file, one after the other. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { toError } from '../base/errors.js';
 import type { Log } from '../base/log.js';
 import { Resource } from '../base/resource.js';
+import { AgentPolicy, type NoteDecision } from './agent-policy.js';
 import { parseCommandLine } from './command-line.js';
 import { actByName } from './commands/act.js';
 import type { CommandCall, RuntimeParts } from './command.js';
@@ -13,6 +14,7 @@ import { FileTurns } from './edit/file-turns.js';
 import { UndoStore } from './edit/undo-store.js';
 import { AgentFiles } from './files/agent-files.js';
 import { opensShell, targetOf } from './redirect.js';
+import { RefusedError, refuse } from './refused.js';
 import { bodyOf, type CommandResult, type EditChange, fail } from './result.js';
 import type { AgentPlace, RuntimeServices } from './services.js';
 import type { Session } from './session/session.js';
@@ -33,6 +35,8 @@ export interface RuntimeOptions {
   readonly toolsDir?: string;
   /** Every file that the daemon can reach, not only home and allowed paths. */
   readonly fullAccess?: boolean;
+  /** Told of every decision of the policy. */
+  readonly note?: NoteDecision;
   /** MAX_SHELLS unless said. */
   readonly maxShells?: number;
 }
@@ -101,6 +105,12 @@ export class Runtime extends Resource {
       log,
       spoolDir,
       toolsDir: options.toolsDir,
+      policy: new AgentPolicy({
+        agentId: agent.id,
+        file: join(dataDir, 'policies', agent.id, 'policy.json'),
+        note: options.note ?? (() => {}),
+        log,
+      }),
       sessions: this.#sessions,
       files: new AgentFiles(agent, { full: options.fullAccess === true }),
       pages: new PageCache(),
@@ -128,7 +138,7 @@ export class Runtime extends Resource {
     try {
       this.#throwIfClosing();
       session = this.#sessions.ensure(topic).session;
-      result = await this.#dispatch(session, call);
+      result = await this.#attempt(session, call);
       unsaved = this.#sessions.keep(session);
     } catch (thrown) {
       const error = toError(thrown);
@@ -190,10 +200,36 @@ export class Runtime extends Resource {
     if (this.closing) throw new Error('The agent is being closed.');
   }
 
+  /** What was refused is noted, whoever refused it. */
+  async #attempt(session: Session, call: RunCall): Promise<CommandResult> {
+    const result = await this.#dispatch(session, call).catch((thrown: unknown) => {
+      if (thrown instanceof RefusedError) return thrown.failure;
+      throw thrown;
+    });
+    if (!result.ok && (result.code === 'POLICY_DENIED' || result.code === 'FILE_NOT_ALLOWED')) {
+      const [about = ''] = /^\S*/u.exec(call.cmd.trim()) ?? [];
+      const topic = session.topic.name;
+      this.#parts.policy.note({ what: 'refused', topic, allowed: false, about, why: result.message });
+    }
+    return result;
+  }
+
+  /** `/exec` and `bash:` topics. Throws RefusedError. */
+  async #assertShell({ topic }: Session): Promise<void> {
+    const { policy } = this.#parts;
+    if (!(await policy.read()).shell)
+      refuse(
+        'POLICY_DENIED',
+        'The policy of this agent does not allow shells: /exec and bash: are switched off.',
+      );
+    policy.note({ what: 'shell', topic: topic.name, allowed: true });
+  }
+
   async #dispatch(session: Session, { topic: asked, cmd, signal, emit }: RunCall): Promise<CommandResult> {
     const from = asked.name === session.topic.name ? undefined : this.#sessions.get(asked.name);
     const call: Omit<CommandCall, 'line'> = { session, from, runtime: this.#parts, signal, emit };
     if (session.topic.type === 'bash') {
+      if (!/^\s*\/\//u.test(cmd)) await this.#assertShell(session);
       const opens = asked.type !== 'bash' || opensShell(session.topic, cmd);
       return await (opens ? openShell(call) : runInShell(call, cmd));
     }
@@ -202,6 +238,7 @@ export class Runtime extends Resource {
     if (line === undefined)
       return fail('COMMAND_UNSUPPORTED', 'Commands must start with /. Use /help for details.');
     const command = findCommand(session.topic, line.verb);
+    if (command?.name === 'exec') await this.#assertShell(session);
     if (command !== undefined) return await command.run({ ...call, line });
     // Not a command: it may be one of the actions of the page.
     return (

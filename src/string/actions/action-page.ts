@@ -5,6 +5,7 @@ import { isInside } from '../../host/files/is-inside.js';
 import type { LoadedPage } from '../files/load-document.js';
 import type { Page, PageWarning } from '../document/page.js';
 import { readRegistry } from '../packages/registry.js';
+import type { Trust } from '../policy.js';
 import type { AppTopic } from '../packages/env-store.js';
 import type { Action } from './action.js';
 import { parseAction } from './parse-action.js';
@@ -59,9 +60,6 @@ function readActions({ fences }: Page): PageActions {
     responseOf: (id) => responses.get(id),
   };
 }
-
-/** Whose word a page is: the agent's own, a package's that somebody installed, a stranger's. */
-export type Trust = 'local' | 'installed' | 'remote';
 
 export function trustOf({ remote, path }: Pick<LoadedPage, 'remote' | 'path'>, home: string): Trust {
   if (remote || path === undefined) return 'remote';

@@ -67,13 +67,18 @@ const STEERS_PROGRAMS =
   /^(?:PATH|npm_config_.*|ENV|IFS|SHELL|HOME|PS\d|.*_ENV|.+_OPT(?:S|IONS)|LESS.*|JAVA_.*|LD_.*|DYLD_.*|BASH.*|PROMPT_.*|PYTHON.*|PERL.*|RUBY.*|NODE_.*|GIT_.*|SSH_.*|.*_PAGER|PAGER|EDITOR|VISUAL|BROWSER|.*_PROXY|SSL_.*|CURL_.*|GCONV_PATH|LOCPATH|TERMINFO.*)$/iu;
 
 /** Below the agent's home unless an absolute path says otherwise, and never what the home itself is made of. */
-async function keepFiles({ call, trust }: Scene, files: readonly FileToKeep[]): Promise<string[] | Failure> {
+async function keepFiles(
+  { call, trust, policy }: Scene,
+  files: readonly FileToKeep[],
+): Promise<string[] | Failure> {
   const lines: string[] = [];
   const { runtime, signal } = call;
   const { home } = runtime.agent;
   for (const { path, data } of files) {
     if (trust === 'remote')
       return fail('FILE_NOT_ALLOWED', `Pages from the web cannot write files of this machine: ${path}`);
+    if (!policy.allows(trust, 'files'))
+      return fail('FILE_NOT_ALLOWED', `The policy of this agent lets no answer write a file: ${path}`);
     try {
       const roots = runtime.files.roots();
       const target = roots.resolve(path.startsWith('~/') ? `${home}${path.slice(1)}` : path, home);

@@ -1,5 +1,6 @@
 // Runs an action: the order of things, from the words of the caller to what is shown.
 
+import type { Capability } from '../policy.js';
 import { refuseChanged } from '../packages/verify-package.js';
 import { RefusedError } from '../refused.js';
 import { type CommandResult, type Failure, fail } from '../result.js';
@@ -26,10 +27,17 @@ export async function runAction(scene: Scene, action: Action, text: string): Pro
       'Remote SFMD can only run HTTP actions.',
       'Commands are run for documents of this machine, and for packages that were installed.',
     );
+  const capability = capabilityOf(action);
+  if (!scene.policy.allows(scene.trust, capability))
+    return fail(
+      'POLICY_DENIED',
+      `The policy of this agent does not allow it: ${capability} of ${scene.trust} pages`,
+    );
   const changed = await findChanged(scene, action);
   if (changed !== undefined) return changed;
   const missing = missingFields(scene, action, inputs);
   if (missing.length > 0) return addSetupHint(scene, missingFlags(action, missing));
+  if (!inputs.dryRun) noteRun(scene, action, capability);
   try {
     const run = action.method === 'CLI' ? runCommandAction : runHttpAction;
     const result = await run(scene, action, inputs);
@@ -37,6 +45,22 @@ export async function runAction(scene: Scene, action: Action, text: string): Pro
   } catch (thrown) {
     return addSetupHint(scene, explain(thrown));
   }
+}
+
+function capabilityOf({ method }: Action): Capability {
+  if (method === 'CLI') return 'commands';
+  return method === 'GET' ? 'get' : 'mutate';
+}
+
+function noteRun({ call, loaded, trust }: Scene, { id }: Action, what: Capability): void {
+  const { runtime, session } = call;
+  runtime.policy.note({
+    what,
+    trust,
+    topic: session.topic.name,
+    allowed: true,
+    about: `${loaded.uri} act.${id}`,
+  });
 }
 
 async function findChanged({ call, loaded, trust }: Scene, action: Action): Promise<Failure | undefined> {

@@ -72,8 +72,9 @@ export async function runHttpAction(scene: Scene, action: Action, inputs: Inputs
 const HOST_OF_CALLER = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*\{/iu;
 
 /** A stranger's page talks to where it came from. The address that a caller gives to a package is not one of its own. */
-function reachOf({ trust, loaded }: Scene, { target }: Action): Reach {
+function reachOf({ trust, loaded, policy }: Scene, { target }: Action): Reach {
   if (trust === 'remote') return { origin: new URL(loaded.uri).origin };
+  if (!policy.allows(trust, 'private')) return 'public';
   return trust === 'installed' && HOST_OF_CALLER.test(target) ? 'public' : 'any';
 }
 
@@ -118,7 +119,7 @@ function formsOf(secret: string): Set<string> {
 }
 
 function valuesOf(scene: Scene, action: Action, inputs: Inputs): BodyValues {
-  const { call, env, context, trust } = scene;
+  const { call, env, context } = scene;
   const { dryRun, secretDefaults } = inputs;
   const values = dryRun ? new Map([...inputs.values, ...secretDefaults]) : inputs.values;
   return {
@@ -128,7 +129,7 @@ function valuesOf(scene: Scene, action: Action, inputs: Inputs): BodyValues {
     context: (name) => (name === 'ARGS' ? inputs.args.join(' ') : context.get(name)),
     isDeclared: (name) => action.fields.some((field) => field.name === name),
     readFile: async (path) => {
-      const data = await readAgentFile(call, path, trust);
+      const data = await readAgentFile(scene, path);
       if (!Buffer.isBuffer(data)) throw new RefusedError(data);
       return data;
     },

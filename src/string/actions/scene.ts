@@ -6,9 +6,10 @@ import { readFile } from '../../host/files/read.js';
 import type { CommandCall } from '../command.js';
 import type { LoadedPage } from '../files/load-document.js';
 import { type AppTopic, readEnv } from '../packages/env-store.js';
+import type { Policy, Trust } from '../policy.js';
 import { type Failure, fail } from '../result.js';
 import type { RequiredVariable } from '../document/frontmatter.js';
-import { actionsOf, folderOf, mayUseEnv, type PageActions, type Trust, trustOf } from './action-page.js';
+import { actionsOf, folderOf, mayUseEnv, type PageActions, trustOf } from './action-page.js';
 import { MAX_FIELD_FILE_BYTES, type Surroundings } from './read-inputs.js';
 
 export type SceneCall = Omit<CommandCall, 'line'>;
@@ -18,6 +19,8 @@ export interface Scene {
   readonly loaded: LoadedPage;
   readonly actions: PageActions;
   readonly trust: Trust;
+  /** What its agent lets pages do. */
+  readonly policy: Policy;
   /** Where commands run. */
   readonly folder: string;
   /** `$NAME` that was set for the app, or has a default. */
@@ -28,7 +31,7 @@ export interface Scene {
   readonly context: ReadonlyMap<string, string>;
 }
 
-/** `scopes`: those whose values may be used; the later ones first. */
+/** `scopes`: those whose values may be used; the later ones first. Throws RefusedError when the policy cannot be read. */
 export async function openScene(
   call: SceneCall,
   loaded: LoadedPage,
@@ -36,20 +39,23 @@ export async function openScene(
 ): Promise<Scene> {
   const { home } = call.runtime.agent;
   const { frontmatter } = loaded.page;
+  const policy = await call.runtime.policy.read();
+  const trust = trustOf(loaded, home);
   const needed = [...frontmatter.requires.map((name) => ({ name })), ...frontmatter.env];
   const env = new Map(
     frontmatter.env.flatMap(({ name, default: value }) =>
       value === undefined ? [] : [[name, value] as const],
     ),
   );
-  for (const scope of scopes)
+  for (const scope of policy.allows(trust, 'variables') ? scopes : [])
     if (mayUseEnv(loaded, home, scope))
       for (const [name, value] of Object.entries(await readEnv(home, scope))) env.set(name, value);
   return {
     call,
     loaded,
     actions: actionsOf(loaded.page),
-    trust: trustOf(loaded, home),
+    trust,
+    policy,
     folder: folderOf(loaded, home),
     env,
     needed,
@@ -75,7 +81,8 @@ function contextOf({ runtime, session }: SceneCall, { uri, path, remote }: Loade
   return context;
 }
 
-export function surroundingsOf({ call, env, trust }: Scene): Surroundings {
+export function surroundingsOf(scene: Scene): Surroundings {
+  const { call, env } = scene;
   const { session } = call;
   return {
     variables: session.variables,
@@ -83,20 +90,19 @@ export function surroundingsOf({ call, env, trust }: Scene): Surroundings {
     shortcutNames: () => session.shortcuts.names(),
     env: (name) => env.get(name),
     readFile: async (path) => {
-      const data = await readAgentFile(call, path, trust);
+      const data = await readAgentFile(scene, path);
       return Buffer.isBuffer(data) ? data.toString('utf8') : data;
     },
   };
 }
 
 /** A file of the agent's, for a field or for `{x|file}`. */
-export async function readAgentFile(
-  { runtime, session, signal }: SceneCall,
-  path: string,
-  trust: Trust,
-): Promise<Buffer | Failure> {
+export async function readAgentFile({ call, trust, policy }: Scene, path: string): Promise<Buffer | Failure> {
   if (trust === 'remote')
     return fail('FILE_NOT_ALLOWED', `Pages from the web cannot be given files of this machine: ${path}`);
+  if (!policy.allows(trust, 'files'))
+    return fail('FILE_NOT_ALLOWED', `The policy of this agent gives no files to actions: ${path}`);
+  const { runtime, session, signal } = call;
   try {
     const { files } = runtime;
     const resolved = files.resolve(session, path);

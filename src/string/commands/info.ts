@@ -6,6 +6,7 @@ import { actionsOf } from '../actions/action-page.js';
 import { isWeb } from '../load/resolve-target.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { readRegistry } from '../packages/registry.js';
+import { RefusedError } from '../refused.js';
 import { type CommandResult, type Failure, fail, show, succeed } from '../result.js';
 import type { Topic } from '../topic.js';
 import type { Command, CommandCall } from '../command.js';
@@ -29,6 +30,7 @@ export const infoCommand: Command = {
     const rows: Row[] = [
       ['string', `v${VERSION}`],
       ...accessRows(call),
+      ...(await policyRows(call)),
       ...placeRows(call, page),
       ...pageRows(call, page),
     ];
@@ -50,6 +52,17 @@ function accessRows({ runtime }: CommandCall): Row[] {
   return runtime.files.isFull
     ? [['access', 'full: every file that the daemon can reach (STRING_ACCESS)']]
     : [];
+}
+
+/** What is off for this agent, so that nobody looks for the mistake elsewhere. */
+async function policyRows({ runtime }: CommandCall): Promise<Row[]> {
+  try {
+    const { switchedOff } = await runtime.policy.read();
+    return switchedOff.length === 0 ? [] : [['policy', `off: ${switchedOff.join(', ')}`]];
+  } catch (thrown) {
+    if (thrown instanceof RefusedError) return [['policy', 'cannot be read, so that nothing is run']];
+    throw thrown;
+  }
 }
 
 function describeShortcut({ session }: CommandCall, asked: string): CommandResult {

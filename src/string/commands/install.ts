@@ -93,6 +93,12 @@ async function install(call: CommandCall): Promise<CommandResult> {
     await register(home, kind, name, source, meta);
     return confirm(`Linked ${kind}:${name}\n  Source: ${source}\n${use}`);
   }
+  runtime.policy.note({
+    what: 'install',
+    topic: call.session.topic.name,
+    allowed: true,
+    about: `${kind}:${name} ${source}`,
+  });
   const uri = placeFiles(home, name, files);
   await register(home, kind, name, uri, { ...meta, sha256: files.hashes() });
   return confirm(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../../base/log.js';
 import { Resource } from '../../base/resource.js';
+import { AuditLog } from '../../guard/audit.js';
 import { createBrowserGuard, PERMISSIVE_WARNING } from '../../guard/browser-guard.js';
 import { makeFolders } from '../../host/make-folders.js';
 import type { FileLock } from '../../host/store/file-lock.js';
@@ -18,6 +19,7 @@ import type { DaemonControl } from '../services.js';
 import { AgentLives } from './agent-lives.js';
 import { Agents } from './agents.js';
 import { lockDataDir } from './data-lock.js';
+import { toEntry } from './decision-entry.js';
 import { Executor } from './executor.js';
 import { McpRoute } from './mcp-route.js';
 import { Metrics } from './metrics.js';
@@ -50,6 +52,7 @@ export class StringDaemon extends Resource {
   readonly #waits: Waits;
   readonly #lanes: TopicLanes;
   #lock: FileLock | undefined;
+  #decisions!: AuditLog;
   #inbox!: Inbox;
   #retention!: Retention;
   #agents!: Agents;
@@ -91,6 +94,10 @@ export class StringDaemon extends Resource {
     const { config, log } = this.#options;
     makeFolders(config.dataDir);
     this.#lock = await lockDataDir(config.dataDir);
+    this.#decisions = new AuditLog({
+      path: join(config.dataDir, 'policy.jsonl'),
+      onError: (error) => log.error('decisions cannot be noted', { error: error.message }),
+    });
     this.#inbox = await Inbox.open(join(config.dataDir, 'events.db'));
     this.#retention = new Retention(this.#inbox, config.events, log);
     const store = await AgentStore.open({
@@ -114,6 +121,7 @@ export class StringDaemon extends Resource {
       log,
       topics,
       fullAccess: config.fullAccess,
+      note: (agentId, decision) => this.#decisions.record(toEntry(agentId, decision)),
     });
     if (config.fullAccess) log.warn('agents may reach every file of this machine (STRING_ACCESS=full)');
     this.#runtimes.restore(store.list());
@@ -216,6 +224,7 @@ export class StringDaemon extends Resource {
     await this.#runtimes?.close();
     await this.#retention?.close();
     await this.#inbox?.close();
+    await this.#decisions?.close();
     await this.#lock?.close();
   }
 }

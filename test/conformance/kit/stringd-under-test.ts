@@ -113,14 +113,14 @@ export class StringdUnderTest extends Program {
 }
 
 /** One daemon for all tests of a file, and for each of them the agent `me` as if it were new. */
-export function shareStringd(): () => StringdUnderTest {
+export function shareStringd(start: StringdStart = {}): () => StringdUnderTest {
   let shared: StringdUnderTest | undefined;
   const get = (): StringdUnderTest => {
     if (shared === undefined) throw new Error('it has not been started');
     return shared;
   };
   beforeAll(async () => {
-    shared = await StringdUnderTest.start();
+    shared = await StringdUnderTest.start(start);
   });
   beforeEach(async () => {
     const { agents } = (await get().ask('/agents')).json as { agents: { id: string }[] };

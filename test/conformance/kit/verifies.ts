@@ -29,6 +29,7 @@ import { stringEdit } from '../clauses/string-edit.js';
 import { stringFaults } from '../clauses/string-faults.js';
 import { stringClient } from '../clauses/string-client.js';
 import { stringHttp } from '../clauses/string-http.js';
+import { stringPolicy } from '../clauses/string-policy.js';
 import { stringSeed } from '../clauses/string-seed.js';
 import { stringTransport } from '../clauses/string-transport.js';
 
@@ -60,6 +61,7 @@ const tables = [
   stringFaults,
   stringClient,
   stringHttp,
+  stringPolicy,
   stringSeed,
   stringTransport,
 ] as const;
