@@ -24,6 +24,8 @@ export const hugind = {
     'NDJSON Protocol',
   ),
   'hugind/methods': seed('every method of the specification is known', 'Supported Methods'),
+  'hugind/agent.list': seed('agent.list gives names and paths', 'Agent'),
+  'hugind/server.list': seed('server.list gives name, host, port, status and config_name', 'Server'),
   'hugind/config.list': seed('config.list gives names and paths', 'Config'),
   'hugind/config.validate': seed('config.validate judges a file', 'Config'),
   'hugind/config.info': seed('config.info describes the machine', 'Config'),

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { FakeHub } from '../../helpers/hub.js';
@@ -238,13 +238,36 @@ verifies('hugind/ours/home', async () => {
   }
 });
 
+verifies(['hugind/agent.list', 'hugind/server.list'], async () => {
+  await using bridge = startHugind();
+  expect(await bridge.ask('agent.list')).toEqual({ agents: [] });
+  expect(await bridge.ask('server.list')).toEqual({ servers: [] });
+  for (const name of ['agents/b', 'agents/a', 'agents/.hidden', 'configs'])
+    mkdirSync(join(bridge.home, name), { recursive: true });
+  writeFileSync(join(bridge.home, 'configs/one.yml'), 'server: {port: 9001}\nmodel: {path: x.gguf}\n');
+  writeFileSync(join(bridge.home, 'configs/two.yml'), 'model: {path: x.gguf}\n');
+  expect(await bridge.ask('agent.list')).toEqual({
+    agents: [
+      { name: 'a', path: join(bridge.home, 'agents/a') },
+      { name: 'b', path: join(bridge.home, 'agents/b') },
+    ],
+  });
+  const row = { host: '127.0.0.1', status: 'down' };
+  expect(await bridge.ask('server.list')).toEqual({
+    servers: [
+      { ...row, name: 'one', port: 9001, config_name: 'one' },
+      { ...row, name: 'two', port: 8080, config_name: 'two' },
+    ],
+  });
+});
+
 verifies('hugind/ours/not-yet', async () => {
   await using bridge = startHugind();
   for (const [method, params] of [
-    ['agent.list', {}],
     ['agent.run', { path: 'x' }],
-    ['server.list', {}],
+    ['agent.install', { path: 'x', approve_permissions: true, overwrite: false }],
     ['server.start', { config: 'x' }],
+    ['server.stop', { config: 'x' }],
   ] as const)
     expect((await bridge.call(method, params)).error, method).toMatchObject({
       code: 'unavailable',
