@@ -37,6 +37,10 @@ export const stringSeed = {
     'events are read and acknowledged by /events, /events.read and /events.ack',
     'GET /events/stream',
   ),
+  'string/seed/deleted-files': http(
+    'deleting an agent deletes no files of its home; registered anew it has them, and its events',
+    'DELETE /agents/:agent_id',
+  ),
   'string/seed/meta': http(
     'a document that is open is told in head.meta and in /sessions, with uri, title and current_block',
     'Event 1: head',

@@ -188,3 +188,15 @@ verifies('string/webhook/data', async () => {
   await stream.event('event', (event: { text: string }) => event.text === text);
   expect(existsSync(marker)).toBe(false);
 });
+
+verifies('string/seed/deleted-files', async () => {
+  const stringd = shared();
+  await stringd.exec('main', '/write kept.md\nkept text');
+  const { json } = await stringd.post('for whoever comes back');
+  await stringd.ask('/agents/me', { method: 'DELETE' });
+  await stringd.ask('/agents', { json: { agent_id: 'me' } });
+  expect((await stringd.exec('main', '/open kept.md')).text).toContain('kept text');
+  expect((await stringd.exec('main', `/events.read ${json['event_id'] as string}`)).text).toContain(
+    'for whoever comes back',
+  );
+});
