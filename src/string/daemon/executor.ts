@@ -73,7 +73,7 @@ export class Executor {
     const started = performance.now();
     const task = (): Promise<CommandOutcome> => {
       call.onStart?.();
-      return this.#run(call, topic, present([life, cancel, call.signal]));
+      return this.#run(call, present([life, cancel, call.signal]));
     };
     try {
       const leave = (): AbortSignal[] => present([life, cancel, call.gone?.()]);
@@ -91,14 +91,15 @@ export class Executor {
     }
   }
 
-  async #run(call: Execution, topic: Topic, ends: readonly AbortSignal[]): Promise<CommandOutcome> {
+  async #run(call: Execution, ends: readonly AbortSignal[]): Promise<CommandOutcome> {
     // Joining costs more than a short command does, and most calls have but one signal.
-    if (ends.length <= 1) return await this.#start(call, topic, ends[0] ?? NEVER);
+    if (ends.length <= 1) return await this.#start(call, ends[0] ?? NEVER);
     using joined = joinSignals(ends);
-    return await this.#start(call, topic, joined.signal);
+    return await this.#start(call, joined.signal);
   }
 
-  #start({ agent, cmd, emit }: Execution, topic: Topic, signal: AbortSignal): Promise<CommandOutcome> {
+  /** With the topic in which it was said: the runtime finds the same target, and knows where it came from. */
+  #start({ agent, topic, cmd, emit }: Execution, signal: AbortSignal): Promise<CommandOutcome> {
     return this.#parts.runtimes.use(agent, (runtime) =>
       runtime.run({ topic, cmd, signal, ...(emit !== undefined && { emit }) }),
     );

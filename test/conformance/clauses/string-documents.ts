@@ -57,6 +57,14 @@ export const stringDocuments = {
     '--lines shows a part of a file; an image is shown by its facts; /search finds lines',
     'Candidate features',
   ),
+  'string/documents/tabs': ours(
+    '/open --tab NAME opens in a tab of its own, with the variables of the topic and without its history',
+    'Candidate features',
+  ),
+  'string/documents/manifest': ours(
+    'while a manifest is read, relative opens lead to its files',
+    'Installing',
+  ),
   'string/documents/apps': ours(
     '/open app:NAME shows the app in its own topic, wherever it is said',
     'Topics',

@@ -238,6 +238,43 @@ verifies('string/documents/parts', async () => {
   );
 });
 
+verifies('string/documents/tabs', async () => {
+  put(shared(), 'tabs', { 'index.md': '[@next Next](next.md)\n', 'next.md': '# Next\n' });
+  await run('tabs', '/open ~/tabs/index.md');
+  await run('tabs', '/set {city} = "Seoul"');
+  expect(await run('tabs', '/open @next --tab beside')).toMatchObject({
+    topic: 'beside',
+    topic_type: 'tab',
+    meta: { history_length: 0 },
+  });
+  expect((await run('beside', '/set')).text).toContain('{city} = "Seoul"');
+  expect((await run('tabs', '/info')).text).toContain('~/tabs/index.md');
+});
+
+verifies('string/documents/manifest', async () => {
+  const files = [
+    { path: 'string.md', content: '# Start\n' },
+    { path: 'docs/deep.md', content: '# Deep\n' },
+  ];
+  const server = createServer((request, response) => {
+    if (request.url === '/pkg/app.json')
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ files }));
+    else response.writeHead(404).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const folder = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pkg`;
+    expect((await run('web:manifest', `/open ${folder}/app.json`)).text).toContain('# Start');
+    expect((await run('web:manifest', '/open docs/deep.md')).text).toBe(
+      `Opened ${folder}/docs/deep.md\n---\n# Deep`,
+    );
+    expect(await run('web:manifest', '/open gone.md')).toMatchObject({ code: 'NOT_FOUND' });
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
 verifies('string/documents/apps', async () => {
   const stringd = shared();
   const folder = put(stringd, 'packages/guide', { 'string.md': PAGE, 'tips.md': FILES['tips.md'] });
