@@ -50,6 +50,8 @@ export interface Failure {
   readonly message: string;
   /** Lines that help. */
   readonly context?: readonly string[];
+  /** The file that is not there, by its name from home: ChanFlow gives it a line of its own. */
+  readonly missing?: string;
   /** What there was all the same, such as the output of a command that failed; shown below `---`. */
   readonly content?: string;
 }
@@ -89,8 +91,10 @@ export function renderPlain(outcome: { ok: boolean; code: string | null; content
 /** As ChanFlow prints it: content as it is, `✓` before a confirmation, `✗ CODE: message` with indented context. */
 export function renderFeedback(result: CommandResult): string {
   if (!result.ok) {
-    const context = (result.context ?? []).map((line) => `  ${line}`);
-    return join([`✗ ${result.code}: ${result.message}`, ...context].join('\n'), result.content);
+    const { code, missing, content } = result;
+    const message = missing === undefined ? result.message : 'file not found';
+    const context = [...(missing === undefined ? [] : [`path: ${missing}`]), ...(result.context ?? [])];
+    return join([`✗ ${code}: ${message}`, ...context.map((line) => `  ${line}`)].join('\n'), content);
   }
   if (result.change !== undefined) {
     const { target, summary, diff } = result.change;

@@ -15,7 +15,7 @@ export async function readForEdit(
   const { runtime, signal } = call;
   try {
     const file = await readTextFile(runtime.files, target.path, signal);
-    if (file === undefined) return fail('NOT_FOUND', `File not found: ${target.file}`);
+    if (file === undefined) return runtime.files.notFound(target.file);
     if (file.isBinary) return fail('LOAD_ERROR', `Not a text file: ${target.file}`);
     return { ok: true, file };
   } catch (thrown) {

@@ -45,7 +45,7 @@ export async function overwrite(
   } catch (thrown) {
     return runtime.files.explain(thrown, target.file);
   }
-  if (before === undefined && mustExist) return fail('NOT_FOUND', `File not found: ${target.file}`);
+  if (before === undefined && mustExist) return runtime.files.notFound(target.file);
   const conflict =
     before && !force ? conflictOf(session.seen.compare(target.path, before), target.file) : undefined;
   if (conflict !== undefined) return conflict;

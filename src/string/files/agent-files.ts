@@ -61,6 +61,10 @@ export class AgentFiles {
     return isInside(path, home) ? `~${path.slice(home.length)}` : path;
   }
 
+  notFound(path: string, ...context: string[]): Failure {
+    return { ...fail('NOT_FOUND', `File not found: ${path}`, ...context), missing: this.shorten(path) };
+  }
+
   /** What an agent is told of a file that it cannot have. Throws what is no failure of a file. */
   explain(thrown: unknown, path: string): Failure {
     if (!(thrown instanceof FilesError)) throw toError(thrown);
@@ -68,9 +72,8 @@ export class AgentFiles {
       const allowed = [this.#agent.home, ...this.#agent.allowedPaths].join(', ');
       return fail('FILE_NOT_ALLOWED', `Outside of what this agent may reach: ${path}`, `allowed: ${allowed}`);
     }
-    if (thrown instanceof NotFoundError)
-      return fail('NOT_FOUND', `File not found: ${path}`, 'Recovery: /ls shows what is there.');
-    if (thrown instanceof NotADirectoryError) return fail('NOT_FOUND', `File not found: ${path}`);
+    if (thrown instanceof NotFoundError) return this.notFound(path, 'Recovery: /ls shows what is there.');
+    if (thrown instanceof NotADirectoryError) return this.notFound(path);
     if (thrown instanceof InvalidPathError) return fail('INVALID_TARGET', `${thrown.message}: ${path}`);
     if (thrown instanceof NotAFileError) return fail('INVALID_TARGET', `Not a regular file: ${path}`);
     if (thrown instanceof TooLargeError)

@@ -4,7 +4,7 @@ import { isInside } from '../../host/files/is-inside.js';
 import type { CommandCall } from '../command.js';
 import { pathOfUri } from '../files/agent-files.js';
 import { type Loaded, type LoadedPage, loadPath } from '../files/load-document.js';
-import { type Failure, fail } from '../result.js';
+import type { Failure } from '../result.js';
 import { cacheKeyOf, fetchDocument } from './fetch-document.js';
 import { loadShared } from './load-shared.js';
 import { type Place, reachFrom } from './resolve-target.js';
@@ -34,7 +34,7 @@ export async function loadPage(
 ): Promise<LoadedPage | Failure> {
   const loaded = await loadPlace(call, place);
   if (!loaded.ok) return loaded;
-  return 'directory' in loaded ? fail('NOT_FOUND', `File not found: ${loaded.directory}`) : loaded;
+  return 'directory' in loaded ? call.runtime.files.notFound(loaded.directory) : loaded;
 }
 
 /** The place of a document that was open before: it was reached once, and may be again. */

@@ -135,7 +135,7 @@ verifies(['string/transport/feedback', 'string/transport/errors'], async (transp
     block(':f', '/set {city} = "Seoul"') + block(':f', '/open ~/notes/missing.md'),
   );
   expect(done).toMatch(/^✓ \{city\} = "Seoul"/u);
-  expect(failed).toMatch(/^✗ NOT_FOUND: .+(?:\n {2}.+)*$/u);
+  expect(failed).toMatch(/^✗ NOT_FOUND: file not found\n {2}path: ~\/notes\/missing\.md(?:\n {2}.+)*$/u);
 });
 
 verifies('string/transport/unknown-attributes', async (transport) => {

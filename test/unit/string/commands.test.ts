@@ -43,6 +43,9 @@ describe('a result on its surfaces', () => {
     );
     expect(renderPlain({ ok: false, code: null, content: 'x' })).toBe('ERROR(UNKNOWN): x');
     expect(renderFeedback(failure)).toBe('✗ NOT_FOUND: file not found\n  path: ~/notes/missing.md');
+    const missing = { ...fail('NOT_FOUND', 'File not found: /home/a/m.md', 'help'), missing: '~/m.md' };
+    expect(bodyOf(missing)).toBe('File not found: /home/a/m.md\nhelp');
+    expect(renderFeedback(missing)).toBe('✗ NOT_FOUND: file not found\n  path: ~/m.md\n  help');
   });
 
   test('content, a confirmation, an edit', () => {
