@@ -15,6 +15,7 @@ import {
   renameSync,
   writeSync,
 } from 'node:fs';
+import { dirname } from 'node:path';
 
 const NEWLINE = 10;
 
@@ -48,13 +49,16 @@ function walk(directory: string, see: (directory: string, entry: Dirent) => void
   }
 }
 
-/** The least that leaves either the old file or the new one after a power cut. */
+/** The least after which the new file is there whatever happens: its bytes are on the disk, and so is its name. */
 function replace(path: string, content: Buffer): void {
   const fd = openSync(`${path}.new`, 'w');
   for (let at = 0; at < content.length; ) at += writeSync(fd, content, at);
   fsyncSync(fd);
   closeSync(fd);
   renameSync(`${path}.new`, path);
+  const folder = openSync(dirname(path), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
 }
 
 let held: Buffer[] = [];

@@ -95,7 +95,7 @@ export async function writeCases(
     const [each] = await withPools(daemons, 'fs.write', params, isWhole, LONG_POOL_LINES, (asking) => [
       {
         ...rate(`fs.write of ${sizeText(size)}`, ...perSize(size), [
-          bare.contender('bare write, fsync, rename', { request, answerBytes: 1 }),
+          bare.contender('bare write, rename, fsync of both', { request, answerBytes: 1 }),
           ...asking.map(oneAtATime),
         ]),
         targets: [{ contender: 'rexd', bound }],
