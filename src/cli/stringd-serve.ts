@@ -21,12 +21,18 @@ export async function serve(flags: Flags): Promise<number> {
   process.once('SIGTERM', () => end(EXIT.ok));
   process.once('SIGHUP', () => end(EXIT.ok));
   process.once('SIGINT', () => end(EXIT.interrupted));
-  if (flags.has('end-with-stdin')) process.stdin.once('close', () => end(EXIT.ok)).resume();
+  if (flags.has('end-with-stdin')) followInput(() => end(EXIT.ok));
   announce(flags, daemon);
   const code = await ending;
   await daemon.close();
   await log.flush();
   return code;
+}
+
+/** Files and /dev/null end without a close, a terminal whose other side is gone fails. */
+function followInput(onEnd: () => void): void {
+  for (const event of ['end', 'close', 'error']) process.stdin.once(event, onEnd);
+  process.stdin.resume();
 }
 
 async function openDaemon(

@@ -229,8 +229,9 @@ export class Runtime extends Resource {
     const from = asked.name === session.topic.name ? undefined : this.#sessions.get(asked.name);
     const call: Omit<CommandCall, 'line'> = { session, from, runtime: this.#parts, signal, emit };
     if (session.topic.type === 'bash') {
-      if (!/^\s*\/\//u.test(cmd)) await this.#assertShell(session);
       const opens = asked.type !== 'bash' || opensShell(session.topic, cmd);
+      // Commands of String may be said to a shell that is switched off, but none that starts it or types into it.
+      if (opens || !/^\s*\/\/(?!send\b)/iu.test(cmd)) await this.#assertShell(session);
       return await (opens ? openShell(call) : runInShell(call, cmd));
     }
     // Nothing said to a hub shows it.

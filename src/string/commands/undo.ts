@@ -1,5 +1,6 @@
 // /undo: the last edit of this topic is taken back, then the one before it, as far as they are remembered.
 
+import { LaneFullError } from '../../base/lane.js';
 import { ConflictError } from '../../host/files/errors.js';
 import { removePath } from '../../host/files/remove.js';
 import { writeFile } from '../../host/files/write.js';
@@ -54,6 +55,16 @@ async function lastStep({ runtime, session }: CommandCall): Promise<KeptStep | F
 
 /** `not-needed`: the edit was never made, or is taken back already; the daemon ended in between. */
 async function revert(call: CommandCall, step: KeptStep): Promise<CommandResult | 'not-needed'> {
+  const { runtime, signal } = call;
+  try {
+    return await runtime.turns.inTurn(step.path, () => revertNow(call, step), signal);
+  } catch (thrown) {
+    if (!(thrown instanceof LaneFullError)) throw thrown;
+    return conflict(runtime.files.shorten(step.path), 'is waited for by too many edits');
+  }
+}
+
+async function revertNow(call: CommandCall, step: KeptStep): Promise<CommandResult | 'not-needed'> {
   const { runtime, session, signal } = call;
   const { files, undo } = runtime;
   const shown = files.shorten(step.path);

@@ -78,4 +78,10 @@ verifies('string/bin/with-stdin', async (_, skip) => {
   expect((await stringd.ask('/health')).status).toBe(200);
   stringd.endInput();
   expect(await stringd.ended).toEqual({ code: 0, signal: null });
+  // Nothing holds /dev/null.
+  const script = 'exec "$0" "$@" < /dev/null';
+  const env = { STRING_ROOT: `${stringd.base}/second` };
+  const argv = [process.execPath, bin('stringd'), '--port', '0', '--end-with-stdin'];
+  await using program = new Program(['/bin/sh', '-c', script, ...argv], { env });
+  expect(await program.ended).toMatchObject({ code: 0 });
 });

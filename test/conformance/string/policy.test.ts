@@ -44,8 +44,8 @@ afterAll(async () => {
 const portOf = (): number => (server.address() as AddressInfo).port;
 const fence = (id: string, ...lines: string[]): string => ['```act.' + id, ...lines, '```', ''].join('\n');
 
-async function run(cmd: string): Promise<{ code: string | null; text: string }> {
-  const { events } = await shared().exec('main', cmd);
+async function run(cmd: string, topic = 'main'): Promise<{ code: string | null; text: string }> {
+  const { events } = await shared().exec(topic, cmd);
   const [head, content] = events.map(({ data }) => data) as [{ code: string | null }, string];
   return { code: head.code, text: content };
 }
@@ -120,6 +120,9 @@ verifies(['string/policy/file', 'string/policy/log'], async (_, skip) => {
   await run('/open own.md');
   for (const cmd of ['/act.run', '/exec touch ran'])
     expect([cmd, (await run(cmd)).code]).toEqual([cmd, 'POLICY_DENIED']);
+  for (const cmd of ['touch ran', '//open bash:off', '//send touch ran'])
+    expect([cmd, (await run(cmd, 'bash:off')).code]).toEqual([cmd, 'POLICY_DENIED']);
+  expect((await run('//open bash:off')).code).toBe('POLICY_DENIED');
   await run(`/open http://page.test:${port}/page.md`);
   expect(await run('/act.run')).toMatchObject({ code: 'FILE_NOT_ALLOWED' });
   expect(existsSync(join(stringd.home, 'ran'))).toBe(false);
