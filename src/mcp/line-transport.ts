@@ -6,6 +6,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/server';
 import { ClosedError } from '../base/resource.js';
 import { INVALID_REQUEST } from '../wire/jsonrpc/message.js';
+import { holdBack } from '../wire/ndjson/hold-back.js';
 import { LineSplitter } from '../wire/ndjson/line-splitter.js';
 import { LineWriter } from '../wire/ndjson/line-writer.js';
 import type { Link } from '../wire/transport/link.js';
@@ -132,20 +133,8 @@ export class LineTransport implements Transport {
     else this.#holdBack();
   }
 
-  /** The reading waits when too much is being answered, or the answers pile up. */
   #holdBack(): void {
-    const { input } = this.#link;
-    const full = this.#open.size >= MAX_OPEN_REQUESTS || this.#writer.congested;
-    if (full === input.isPaused()) return;
-    if (!full) input.resume();
-    else {
-      input.pause();
-      if (this.#writer.congested)
-        this.#writer.drained().then(
-          () => this.#holdBack(),
-          () => {},
-        );
-    }
+    holdBack(this.#link.input, this.#writer, () => this.#open.size >= MAX_OPEN_REQUESTS);
   }
 
   #endInput(): void {

@@ -3,6 +3,7 @@
 import { deadline, withSignal } from '../../base/deadline.js';
 import { toError } from '../../base/errors.js';
 import { Resource } from '../../base/resource.js';
+import { holdBack } from '../../wire/ndjson/hold-back.js';
 import { LineSplitter } from '../../wire/ndjson/line-splitter.js';
 import { LineWriter } from '../../wire/ndjson/line-writer.js';
 import { type Link, LINGER_MS } from '../../wire/transport/link.js';
@@ -166,21 +167,9 @@ export class Bridge extends Resource {
     else this.#holdBack();
   }
 
-  /** The reading waits when too much is being answered, or the answers pile up. */
   #holdBack(): void {
-    const { input } = this.#link;
     if (this.#inputOver) return;
-    const full = this.#busy >= MAX_OPEN_BRIDGE_REQUESTS || this.#writer.congested;
-    if (full === input.isPaused()) return;
-    if (!full) input.resume();
-    else {
-      input.pause();
-      if (this.#writer.congested)
-        this.#writer.drained().then(
-          () => this.#holdBack(),
-          () => {},
-        );
-    }
+    holdBack(this.#link.input, this.#writer, () => this.#busy >= MAX_OPEN_BRIDGE_REQUESTS);
   }
 
   get #busy(): number {

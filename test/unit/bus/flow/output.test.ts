@@ -1,19 +1,16 @@
 // Output: every byte once and in order, gathered, through a reader that takes its time.
 
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { Batch } from '../../../../src/bus/flow/batch.js';
 import { Flusher } from '../../../../src/bus/flow/flusher.js';
 import { MAX_GATHERED_BLOCKS, Output } from '../../../../src/bus/flow/output.js';
 import { newSlab, SLAB_BYTES } from '../../../../src/bus/flow/slab.js';
+import { socketPair } from './socket-pair.js';
 
 test('a slow reader gets more than can be gathered at once, whole and in order', async () => {
-  await using pair = await socketPair();
+  await using pair = await socketPair({ pauseOnConnect: true });
   const flusher = new Flusher();
   let drained = 0;
   const output = new Output(pair.left, flusher, {
@@ -142,30 +139,6 @@ test('neighbouring lines are one span, frames are not, a closed output takes not
   flusher.sourceDone();
 });
 
-interface Pair extends AsyncDisposable {
-  readonly left: Socket;
-  readonly right: Socket;
-}
-
 function turnOfTheLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
-}
-
-async function socketPair(): Promise<Pair> {
-  const folder = await mkdtemp(join(tmpdir(), 'bus-output-'));
-  const server = createServer({ pauseOnConnect: true });
-  server.listen(join(folder, 's'));
-  await once(server, 'listening');
-  const right = connect(join(folder, 's'));
-  const [left] = (await once(server, 'connection')) as [Socket];
-  return {
-    left,
-    right,
-    async [Symbol.asyncDispose]() {
-      left.destroy();
-      right.destroy();
-      server.close();
-      await rm(folder, { recursive: true });
-    },
-  };
 }

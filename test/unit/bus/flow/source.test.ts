@@ -1,16 +1,12 @@
 // Source: every byte of a socket once and in order, through pauses at any moment, whoever takes it first.
 
 import { once } from 'node:events';
-import { mkdtemp } from 'node:fs/promises';
-import { connect, createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Source } from '../../../../src/bus/flow/source.js';
-import { removeFolder } from '../../../helpers/remove-folder.js';
+import { socketPair } from './socket-pair.js';
 
 test('a socket that is paused now and then is read whole, in order, and to its end', async () => {
-  await using pair = await socketPair();
+  await using pair = await socketPair({ allowHalfOpen: true });
   const sent = Buffer.alloc(3_000_000);
   for (let at = 0; at + 4 <= sent.length; at += 4) sent.writeUInt32BE(at, at);
   const taken: Buffer[] = [];
@@ -38,27 +34,3 @@ test('a socket that is paused now and then is read whole, in order, and to its e
   await ended;
   expect(Buffer.concat(taken).equals(sent)).toBe(true);
 });
-
-interface Pair extends AsyncDisposable {
-  readonly left: Socket;
-  readonly right: Socket;
-}
-
-async function socketPair(): Promise<Pair> {
-  const folder = await mkdtemp(join(tmpdir(), 'bus-source-'));
-  const server = createServer({ allowHalfOpen: true });
-  server.listen(join(folder, 's'));
-  await once(server, 'listening');
-  const right = connect(join(folder, 's'));
-  const [left] = (await once(server, 'connection')) as [Socket];
-  return {
-    left,
-    right,
-    async [Symbol.asyncDispose]() {
-      left.destroy();
-      right.destroy();
-      server.close();
-      removeFolder(folder);
-    },
-  };
-}
